@@ -7,7 +7,7 @@ use super::pending::{Connected, Job, Pending};
 use super::{Channel, Phase};
 use crate::block::{Block, Payload};
 use crate::error::{Error, NtStatus, Result};
-use crate::session::{Control, Lost, Waited};
+use crate::session::{Control, Lost, ReadPiece, Waited};
 use crate::time::Time;
 use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, ReadResponse, WriteResponse};
 
@@ -55,43 +55,13 @@ impl Channel {
             Job::SessionSetup => self.was_set_up(header, message, now),
             Job::Echo => Ok(()),
             Job::Control(control) => {
-                let connected =
-                    pending.command == Command::TREE_CONNECT && header.status == NtStatus::SUCCESS;
-                if connected && self.must_validate() {
-                    let message = std::mem::take(message);
-                    let connected = Connected {
-                        control,
-                        header: *header,
-                        message,
-                    };
-                    self.validations.push_back(Box::new(connected));
-                    return Ok(());
-                }
-                self.conclude(control, header, message, now)
+                self.control_answered(pending.command, control, header, message, now)
             }
             Job::Link { chain, position } => {
                 self.link_answered(chain, position, header, std::mem::take(message), now)
             }
             Job::Validate(connected) => self.was_validated(*connected, header, message, now),
-            // a success goes into its block and not here, unless it comes a second time
-            Job::Read { piece, .. } if header.status == NtStatus::SUCCESS => {
-                self.lost.push(Lost::Read(piece));
-                Err(Error::Misbehaving("it answers a READ twice".into()))
-            }
-            Job::Read { piece, .. } => {
-                match header.status {
-                    NtStatus::END_OF_FILE if !piece.copies.answer() => {
-                        self.session.read_in_vain(self.number);
-                    }
-                    NtStatus::END_OF_FILE => {
-                        return self.session.read_done(self.number, &piece, 0, waited);
-                    }
-                    status => {
-                        self.session.read_refused(self.number, piece, status, now);
-                    }
-                }
-                Ok(())
-            }
+            Job::Read { piece, .. } => self.read_without_data(piece, header.status, waited),
             Job::Write { write, length } => {
                 self.write_answered(Lost::Write(write), length, header, message, waited)
             }
@@ -99,6 +69,55 @@ impl Channel {
                 self.write_answered(Lost::Read(piece), length, header, message, waited)
             }
         }
+    }
+
+    fn control_answered(
+        &mut self,
+        command: Command,
+        control: Control,
+        header: &Header,
+        message: &mut Vec<u8>,
+        now: Time,
+    ) -> Result<()> {
+        let connected = command == Command::TREE_CONNECT && header.status == NtStatus::SUCCESS;
+        if connected && self.must_validate() {
+            let message = std::mem::take(message);
+            let connected = Connected {
+                control,
+                header: *header,
+                message,
+            };
+            self.validations.push_back(Box::new(connected));
+            return Ok(());
+        }
+        self.conclude(control, header, message, now)
+    }
+
+    /// A READ was answered, and not into its block.
+    fn read_without_data(
+        &mut self,
+        piece: ReadPiece,
+        status: NtStatus,
+        waited: Waited,
+    ) -> Result<()> {
+        match status {
+            // a success goes into its block and not here, unless it comes a second time
+            NtStatus::SUCCESS => {
+                self.lost.push(Lost::Read(piece));
+                return Err(Error::Misbehaving("it answers a READ twice".into()));
+            }
+            NtStatus::END_OF_FILE if !piece.copies.answer() => {
+                self.session.read_in_vain(self.number);
+            }
+            NtStatus::END_OF_FILE => {
+                return self.session.read_done(self.number, &piece, 0, waited);
+            }
+            status => {
+                self.session
+                    .read_refused(self.number, piece, status, waited.until);
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn conclude(

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::credits::{self, CREDIT_BYTES};
+use super::handshake::Agreed;
 use super::keys::Guard;
-use super::login::Agreed;
 use super::pending::{Job, Pending};
 use super::{Channel, Event, Lack};
 use crate::block::{Payload, Reservation};

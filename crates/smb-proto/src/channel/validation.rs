@@ -1,7 +1,7 @@
 //! The check that nobody has changed NEGOTIATE on its way, for dialects that do not protect it.
 
 use super::Channel;
-use super::login::{dialect_code, own_capabilities, own_security_mode};
+use super::negotiate::{dialect_code, own_capabilities, own_security_mode};
 use super::outgoing::Outgoing;
 use super::pending::{Connected, Job};
 use crate::error::{Error, NtStatus, Result};

@@ -9,23 +9,18 @@
 //! ones. So only what a FLUSH confirmed before the loss is believed of a file that is opened again;
 //! while there is more, nobody hears that it is on storage, nor gives it another name.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::ChannelNumber;
 use super::control::{self, Control};
-use super::request::{
-    Access, CreateOptions, Created, Disposition, Durable, Lease, Reply, Request, SetInformation,
-};
-use super::retry::{self, Lost, Tries};
-use super::state::{Calls, FileRecord, Login, Phase, State, TreeId, TreeRecord};
-use super::{ChannelNumber, Dialect, FileKey, Sink, TreeKey};
+use super::durable::{DURABLE_MS, guid};
+use super::request::{CreateOptions, Disposition, Durable, Reply, Request};
+use super::retry::{self, Lost};
+use super::state::{Calls, Login, Phase, State, TreeId, TreeRecord};
 use crate::error::{Error, NtStatus, Result};
 use crate::time::Time;
-use crate::wire::{BreakNotice, FileId, Header, LeaseBreakNotice, capability, lease_state};
-
-/// How long a server is asked to keep a handle: more than reconnecting may take.
-const DURABLE_MS: u32 = 120_000;
-/// Read data, write data, append data.
-const DATA_RIGHTS: u32 = 0x7;
+use crate::wire::Header;
 
 /// What a request restores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +42,32 @@ pub(crate) struct Restoring {
     /// A share that is not there may come until then.
     shares_until: Option<Time>,
     under_way: Vec<(ChannelNumber, Restores)>,
+    /// Requests for handles that the server refused to give back, by file.
+    handles: BTreeMap<u32, Request>,
 }
 
 impl Restoring {
+    /// Begins anew. Handles that were refused once may be had by now.
+    fn begin(handles: BTreeMap<u32, Request>, trees: Vec<u32>, files: Vec<u32>) -> Self {
+        Self {
+            trees,
+            files,
+            handles,
+            ..Self::default()
+        }
+    }
+
+    /// Asks for the handle again where the open by path was refused: a server that had not noticed yet that the
+    /// connection was lost did not give the handle back, and keeps it since, so that it is in the way itself.
+    fn ask_for_handle(&self, what: Restores, request: &mut Request) {
+        if let Restores::File(key) = what
+            && !takes_up(request)
+            && let Some(handle) = self.handles.get(&key)
+        {
+            *request = handle.clone();
+        }
+    }
+
     fn is_over(&self) -> bool {
         self.trees.is_empty()
             && self.files.is_empty()
@@ -80,18 +98,16 @@ impl Restoring {
         self.again.push(control);
     }
 
+    /// A file is closed.
+    pub(crate) fn forget(&mut self, file: u32) {
+        self.handles.remove(&file);
+    }
+
     /// The time has come for something that the server was not ready for.
     pub(crate) fn requeue(&mut self, control: Control) {
         self.put_off = self.put_off.saturating_sub(1);
         self.again.push(control);
     }
-}
-
-/// For what the session asks for by itself.
-struct Nobody;
-
-impl Sink for Nobody {
-    fn done(&self, _: Result<Reply>) {}
 }
 
 /// Whether a session without channels is worth having: the server broke no rule and did not
@@ -113,7 +129,8 @@ impl State {
     /// server forgets what belonged to a connection.
     pub(crate) fn wait_for_channel(&mut self, login: Arc<Login>) -> Calls {
         self.phase = Phase::Lost(login);
-        self.restoring = Restoring::default();
+        let handles = std::mem::take(&mut self.restoring.handles);
+        self.restoring = Restoring::begin(handles, Vec::new(), Vec::new());
         let mut calls = Calls::new();
         for control in std::mem::take(&mut self.control) {
             match self.close_unheard(&control.request) {
@@ -153,11 +170,10 @@ impl State {
             file.at_risk |= file.flushed < file.changes;
         }
         let files = self.files.iter().filter(|(_, file)| file.gone.is_none());
-        self.restoring = Restoring {
-            trees: self.trees.keys().rev().copied().collect(),
-            files: files.map(|(key, _)| *key).rev().collect(),
-            ..Restoring::default()
-        };
+        let files = files.map(|(key, _)| *key).rev().collect();
+        let trees = self.trees.keys().rev().copied().collect();
+        let handles = std::mem::take(&mut self.restoring.handles);
+        self.restoring = Restoring::begin(handles, trees, files);
         self.phase = Phase::Restoring(login);
         self.end_restoring_if_over();
     }
@@ -291,12 +307,18 @@ impl State {
         if self.is_not_yet(what, header.status, now)
             && let Some(wait) = control.tries.refused()
         {
+            self.restoring.ask_for_handle(what, &mut control.request);
             self.restoring.put_off += 1;
             self.put_off(now.after(wait), Lost::Control(control));
             return Ok(());
         }
         match what {
             Restores::Tree(key) => self.restored_tree(key, header, message)?,
+            Restores::File(key)
+                if takes_up(&control.request) && header.status != NtStatus::SUCCESS =>
+            {
+                self.open_by_path(key, control);
+            }
             Restores::File(key) => self.restored_file(key, &control.request, header, message)?,
         }
         self.end_restoring_if_over();
@@ -358,9 +380,17 @@ impl State {
         let Request::Create { options, .. } = request else {
             return Ok(());
         };
-        let taken_up = matches!(options.durable, Some(Durable::Reconnect { .. }));
         if header.status == NtStatus::SUCCESS {
             let (id, created) = control::file_created(message)?;
+            self.restoring.handles.remove(&key);
+            let taken_up = takes_up(request);
+            if let Some(Durable::Reconnect { create_guid, .. }) = options.durable {
+                // an open by path between had one of its own
+                file.options.durable = Some(Durable::Request {
+                    create_guid,
+                    timeout_ms: DURABLE_MS,
+                });
+            }
             let problem = if taken_up {
                 None
             } else {
@@ -381,11 +411,7 @@ impl State {
             NtStatus::OBJECT_NAME_NOT_FOUND,
             NtStatus::OBJECT_PATH_NOT_FOUND,
         ];
-        if taken_up {
-            // the server has not kept it: by its path
-            file.durable = false;
-            self.restoring.files.push(key);
-        } else if missing.contains(&header.status)
+        if missing.contains(&header.status)
             && let Some(path) = file.path_in_doubt.take()
         {
             file.path = path;
@@ -399,301 +425,30 @@ impl State {
         Ok(())
     }
 
-    // what is noted while all is well, so that a file can be opened again
-
-    /// Asks for more than the caller did: a handle that outlives its connection where it helps, and
-    /// the file's number.
-    pub(crate) fn ask_to_keep(&mut self, request: &mut Request, client_guid: [u8; 16]) {
-        let (true, Some(login)) = (self.reconnects, self.login()) else {
+    /// The server has not kept the handle of a file, or does not know yet that it has.
+    fn open_by_path(&mut self, key: u32, mut refused: Control) {
+        let Some(file) = self.files.get_mut(&key) else {
             return;
         };
-        let leases = login.negotiated.dialect >= Dialect::Smb300
-            && login.capabilities & capability::LEASING != 0;
-        let Request::Create { tree, options, .. } = request else {
-            return;
-        };
-        let again = matches!(options.durable, Some(Durable::Reconnect { .. }));
-        options.disk_id |= !again;
-        if leases
-            && options.lease.is_none()
-            && options.durable.is_none()
-            && is_worth_keeping(options)
-        {
-            self.next_guid += 1;
-            let key = guid(&client_guid, self.next_guid);
-            let state = lease_state::READ | lease_state::HANDLE;
-            options.lease = Some(Lease { key, state });
-            // such a handle of the POSIX extensions would come back as one of Windows
-            options.durable = options.posix.is_none().then_some(Durable::Request {
-                create_guid: key,
-                timeout_ms: DURABLE_MS,
-            });
-        }
-        if let Some(lease) = options.lease {
-            let record = LeaseRecord {
-                tree: *tree,
-                epoch: None,
-            };
-            self.leases.entry(lease.key).or_insert(record);
-        }
-    }
-
-    /// Notes what changes a file, before the server may have done it.
-    pub(crate) fn note_change(&mut self, key: FileKey, what: Option<&SetInformation>) {
-        if let Some(file) = self.files.get_mut(&key.0) {
-            file.changed = true;
-            if let Some(SetInformation::Rename { path, .. }) = what {
-                file.path_in_doubt = Some(path.as_str().into());
-            }
-        }
-    }
-
-    /// The same for a request of a chain, if it is one that changes a file.
-    pub(crate) fn note_link(&mut self, link: &Request) {
-        match link {
-            Request::Set { file, what } => self.note_change(*file, Some(what)),
-            Request::Store { file, .. } | Request::MakeLink { file, .. } => {
-                self.note_change(*file, None);
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether a file was found under the very name that it is to get.
-    pub(crate) fn was_renamed(&self, request: &Request) -> bool {
-        let Request::Set {
-            file,
-            what: SetInformation::Rename { path, .. },
-        } = request
-        else {
-            return false;
-        };
-        let file = self.files.get(&file.0);
-        file.is_some_and(|file| file.gone.is_none() && !file.in_doubt && *file.path == **path)
-    }
-
-    /// Notes what was changed, once the server has done it.
-    pub(crate) fn note_changed(&mut self, key: FileKey, what: &SetInformation) {
-        let Some(file) = self.files.get_mut(&key.0) else {
-            return;
-        };
-        match what {
-            SetInformation::EndOfFile(size) => {
-                file.confirmed_bytes = *size;
-                file.changes += 1;
-            }
-            SetInformation::Rename { path, .. } => {
-                file.path = path.as_str().into();
-                file.path_in_doubt = None;
-            }
-            SetInformation::Basic { .. }
-            | SetInformation::DeleteOnClose(_)
-            | SetInformation::Mode(_) => {}
-        }
-    }
-
-    /// Notes that the server has shown that a file has so many bytes.
-    pub(crate) fn note_shown(&mut self, key: FileKey, end: u64) {
-        if let Some(file) = self.files.get_mut(&key.0) {
-            file.confirmed_bytes = file.confirmed_bytes.max(end);
-        }
-    }
-
-    /// Notes that the server has confirmed something that was written up to here.
-    pub(crate) fn note_written(&mut self, key: FileKey, end: u64) {
-        self.note_shown(key, end);
-        if let Some(file) = self.files.get_mut(&key.0) {
-            file.changes += 1;
-        }
-    }
-
-    /// How many changes of a file's content the server has confirmed.
-    pub(crate) fn changes(&self, key: FileKey) -> u64 {
-        self.files.get(&key.0).map_or(0, |file| file.changes)
-    }
-
-    /// Notes that so many of them are on storage.
-    pub(crate) fn note_flushed(&mut self, key: FileKey, changes: u64) {
-        if let Some(file) = self.files.get_mut(&key.0) {
-            file.flushed = file.flushed.max(changes);
-        }
-    }
-
-    pub(crate) fn forget_file(&mut self, key: FileKey) {
-        let file = self.files.remove(&key.0);
-        if let Some(lease) = file.and_then(|file| file.options.lease) {
-            self.leases.remove(&lease.key);
+        file.durable = false;
+        if let Some(request) = self.request_for_file(key) {
+            let handle = std::mem::replace(&mut refused.request, request);
+            self.restoring.handles.insert(key, handle);
+            self.restoring.again.push(refused);
         }
     }
 }
 
-impl Control {
-    /// Something that the session asks for by itself.
-    fn own(request: Request, restores: Option<Restores>) -> Self {
-        Self {
-            request,
-            sink: Arc::new(Nobody),
-            tries: Tries::default(),
-            restores,
-            covers: 0,
+/// Whether a request asks for a handle that the server has kept (3.2.4.4).
+fn takes_up(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::Create {
+            options: CreateOptions {
+                durable: Some(Durable::Reconnect { .. }),
+                ..
+            },
+            ..
         }
-    }
-}
-
-/// A lease that was asked for.
-#[derive(Debug)]
-pub(crate) struct LeaseRecord {
-    /// Where its file is: what gives it back must name the share (3.2.5.19.2).
-    tree: TreeKey,
-    /// Counts changes; a server may say each of them on several channels.
-    epoch: Option<u16>,
-}
-
-impl State {
-    /// The server takes something back, and waits until we agree (3.2.5.19).
-    pub(crate) fn broken(&mut self, notice: &BreakNotice) {
-        // we hold no oplocks
-        let BreakNotice::Lease(notice) = notice else {
-            return;
-        };
-        let Some(lease) = self.leases.get_mut(&notice.key) else {
-            return;
-        };
-        if notice.epoch != 0 && lease.epoch == Some(notice.epoch) {
-            return;
-        }
-        lease.epoch = Some(notice.epoch);
-        let tree = lease.tree;
-        if notice.new & lease_state::HANDLE == 0 {
-            // the server keeps no such handle
-            let mut files = self.files.values_mut();
-            let holder = files.find(|file| file.lease_key() == Some(notice.key));
-            if let Some(file) = holder {
-                file.durable = false;
-            }
-        }
-        if notice.flags & LeaseBreakNotice::ACKNOWLEDGE != 0 {
-            let mut waiting = self.control.iter_mut();
-            let waiting = waiting.find_map(|control| match &mut control.request {
-                Request::AcknowledgeBreak { key, state, .. } if *key == notice.key => Some(state),
-                _ => None,
-            });
-            // one that waits says all there is to say, however often the server asks for it
-            if let Some(state) = waiting {
-                *state = notice.new;
-                return;
-            }
-            let request = Request::AcknowledgeBreak {
-                tree,
-                key: notice.key,
-                state: notice.new,
-            };
-            self.control.push_front(Control::own(request, None));
-            self.wake_idlest();
-        }
-    }
-}
-
-/// Only an open for data is worth a handle that outlives its connection, and only one that is not
-/// to end with it.
-fn is_worth_keeping(options: &CreateOptions) -> bool {
-    let data = match options.access {
-        Access::Read | Access::Write | Access::ReadWrite => true,
-        Access::Attributes | Access::Delete => false,
-        Access::Mask(mask) => mask & DATA_RIGHTS != 0,
-    };
-    data && options.folder == Some(false) && !options.delete_on_close && !options.reparse_point
-}
-
-/// A number of our own, unique among all clients because the base is random.
-fn guid(base: &[u8; 16], number: u64) -> [u8; 16] {
-    let mut guid = *base;
-    for (byte, counted) in guid[8..].iter_mut().zip(number.to_le_bytes()) {
-        *byte = counted;
-    }
-    guid
-}
-
-impl FileRecord {
-    /// A file that has just been opened.
-    pub(crate) fn new(
-        tree: TreeKey,
-        id: FileId,
-        path: &str,
-        options: &CreateOptions,
-        created: Created,
-    ) -> Self {
-        let empties = [Disposition::Truncate, Disposition::CreateOrTruncate];
-        Self {
-            tree,
-            id,
-            path: path.into(),
-            options: options.clone(),
-            created,
-            durable: created.durable_timeout_ms.is_some(),
-            changed: false,
-            confirmed_bytes: 0,
-            // what was in it may come back
-            changes: u64::from(empties.contains(&options.disposition)),
-            flushed: 0,
-            at_risk: false,
-            in_doubt: false,
-            listed: false,
-            path_in_doubt: None,
-            gone: None,
-            is_open: true,
-        }
-    }
-
-    fn lease_key(&self) -> Option<[u8; 16]> {
-        self.options.lease.map(|lease| lease.key)
-    }
-
-    /// Why a file that was opened again is not the one it was, if so.
-    fn difference(&self, now: &Created) -> Option<&'static str> {
-        const FOLDER: u32 = 0x10;
-        let before = &self.created;
-        let number = |created: &Created| created.disk_id.filter(|(file, _)| *file != 0);
-        let other = match (number(before), number(now)) {
-            // the volume's may be another one when the server has been started anew
-            (Some((before, _)), Some((now, _))) => before != now,
-            _ => before.times.creation != now.times.creation,
-        };
-        if other || (before.attributes ^ now.attributes) & FOLDER != 0 {
-            return Some("another file has taken its place");
-        }
-        if self.changed {
-            return (now.size < self.confirmed_bytes).then_some("the server lost what was written");
-        }
-        let same = now.size == before.size && now.times.write == before.times.write;
-        (!same).then_some("somebody has changed it")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::session::SessionSettings;
-
-    #[test]
-    fn a_lease_that_is_asked_for_again_and_again_is_given_back_once() {
-        let mut state = State::new(&SessionSettings::new("server", [1; 16]));
-        let (key, tree) = ([7; 16], TreeKey(1));
-        state.leases.insert(key, LeaseRecord { tree, epoch: None });
-        for epoch in 1..=10_000 {
-            state.broken(&BreakNotice::Lease(LeaseBreakNotice {
-                epoch,
-                flags: LeaseBreakNotice::ACKNOWLEDGE,
-                key,
-                current: 7,
-                new: u32::from(epoch % 2),
-            }));
-        }
-        assert_eq!(state.control.len(), 1);
-        let request = &state.control[0].request;
-        assert!(
-            matches!(request, Request::AcknowledgeBreak { state: 0, .. }),
-            "{request:?}"
-        );
-    }
+    )
 }

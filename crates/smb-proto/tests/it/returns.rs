@@ -238,6 +238,25 @@ fn a_server_that_kept_the_handle_has_kept_what_was_written() {
     assert_eq!(world.server.taken_up, 1);
 }
 
+/// A handle that the server would not give back, since it had not noticed the loss, is in the way of any other open
+/// until its time is over.
+#[test]
+fn a_handle_that_the_server_keeps_only_later_is_asked_for_again() {
+    for refusals in [1, 4] {
+        let (mut world, file) = world(2, behaviour(2));
+        assert!(write(&mut world, file).is_ok());
+        for losses in 1..=2 {
+            world.server.behaviour.notices_late = Some(refusals);
+            let begun = world.now;
+            world.kill_all(Death::Early);
+            let flushed = world.ask(Request::Flush { file });
+            assert!(matches!(flushed, Ok(Reply::Done)), "{flushed:?}");
+            assert_eq!((world.server.taken_up, world.server.reopened), (losses, 0));
+            assert!(world.now - begun < 5_000_000_000);
+        }
+    }
+}
+
 /// Whether the server had done it or not: to do it twice changes nothing.
 #[test]
 fn a_flush_whose_answer_went_with_the_last_channel_is_asked_for_again() {

@@ -120,6 +120,9 @@ pub(crate) struct Behaviour {
     pub(crate) size_max: u32,
     /// It keeps handles when connections are lost.
     pub(crate) durable: bool,
+    /// It notices late that a connection was lost: so many times it does not give back the handle that it keeps, which
+    /// no open by path goes beside.
+    pub(crate) notices_late: Option<usize>,
     /// What a file that is opened again is refused with.
     pub(crate) reopen_status: Option<NtStatus>,
     /// Whoever logs in again finds the session expired at once.
@@ -169,6 +172,7 @@ impl Default for Behaviour {
             lie: None,
             size_max: 8 * MIB,
             durable: false,
+            notices_late: None,
             reopen_status: None,
             expires_always: false,
             chains_unpadded: false,
@@ -1033,6 +1037,24 @@ impl Server {
         NtStatus::SUCCESS
     }
 
+    /// Whether it gives back the handle that is asked for by CreateGuid and lease key.
+    fn gives_back(&mut self, by: ([u8; 16], [u8; 16])) -> bool {
+        match &mut self.behaviour.notices_late {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => self.kept == Some(by),
+        }
+    }
+
+    /// What the file that is opened again by its path is refused with.
+    fn refuses_by_path(&self) -> Option<NtStatus> {
+        let is_in_the_way = self.behaviour.notices_late.is_some() && self.kept.is_some();
+        let held = is_in_the_way.then_some(NtStatus::SHARING_VIOLATION);
+        self.behaviour.reopen_status.or(held)
+    }
+
     fn create(&mut self, header: &Header, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
         let request = wire::CreateRequest::decode(body).expect("CREATE");
         let name = utf16::decode(request.name);
@@ -1073,13 +1095,13 @@ impl Server {
         if let Some(data) = find(context::DURABLE_RECONNECT) {
             let reconnect = DurableReconnect::decode(data).expect("DH2C");
             let by = (reconnect.create_guid, lease.expect("with its lease").key);
-            if self.kept != Some(by) {
+            if !self.gives_back(by) {
                 return NtStatus::OBJECT_NAME_NOT_FOUND;
             }
             self.taken_up += 1;
         } else if again {
             assert_eq!(request.disposition, wire::CreateRequest::OPEN);
-            if let Some(status) = self.behaviour.reopen_status {
+            if let Some(status) = self.refuses_by_path() {
                 return status;
             }
             self.reopened += 1;

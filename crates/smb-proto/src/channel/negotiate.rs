@@ -1,0 +1,297 @@
+//! NEGOTIATE: what is offered on a fresh connection, and what the server made of it.
+
+use super::handshake::{Agreed, Handshake};
+use super::outgoing::Outgoing;
+use super::pending::Job;
+use super::{Channel, Phase};
+use crate::error::{Error, NtStatus, Result};
+use crate::session::{Cipher, Dialect, Login, SessionSettings, SigningAlgorithm, SigningPolicy};
+use crate::time::Time;
+use crate::wire::{
+    Command, HEADER_LENGTH, Header, Message as _, NegotiateContext, NegotiateRequest,
+    NegotiateResponse, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG, capability, dialect, security_mode,
+    utf16,
+};
+
+/// No server's READs, WRITEs and other payloads may be limited to less (3.2.5.2).
+const SIZE_MIN: u32 = 1 << 16;
+
+pub(super) fn dialect_code(dialect: Dialect) -> u16 {
+    match dialect {
+        Dialect::Smb202 => dialect::SMB_2_0_2,
+        Dialect::Smb210 => dialect::SMB_2_1,
+        Dialect::Smb300 => dialect::SMB_3_0,
+        Dialect::Smb302 => dialect::SMB_3_0_2,
+        Dialect::Smb311 => dialect::SMB_3_1_1,
+    }
+}
+
+fn algorithm_code(algorithm: SigningAlgorithm) -> u16 {
+    match algorithm {
+        SigningAlgorithm::HmacSha256 => 0,
+        SigningAlgorithm::AesCmac => 1,
+        SigningAlgorithm::AesGmac => 2,
+    }
+}
+
+fn cipher_code(cipher: Cipher) -> u16 {
+    match cipher {
+        Cipher::Aes128Ccm => 1,
+        Cipher::Aes128Gcm => 2,
+        Cipher::Aes256Ccm => 3,
+        Cipher::Aes256Gcm => 4,
+    }
+}
+
+/// What to say that we can, to a server that is offered these dialects; 2.x has no words for it
+/// (2.2.3).
+pub(super) fn own_capabilities(settings: &SessionSettings, dialects: &[Dialect]) -> u32 {
+    let modern = dialects.iter().any(|dialect| *dialect >= Dialect::Smb300);
+    let encryption = if settings.ciphers.is_empty() {
+        0
+    } else {
+        capability::ENCRYPTION
+    };
+    if modern {
+        capability::LEASING | capability::LARGE_MTU | capability::MULTI_CHANNEL | encryption
+    } else {
+        0
+    }
+}
+
+pub(super) fn own_security_mode(settings: &SessionSettings) -> u16 {
+    match settings.signing {
+        SigningPolicy::IfRequired | SigningPolicy::DataUnsigned => security_mode::SIGNING_ENABLED,
+        SigningPolicy::Required => security_mode::SIGNING_ENABLED | security_mode::SIGNING_REQUIRED,
+    }
+}
+
+/// Offers the POSIX extensions, and takes the offer.
+const POSIX: NegotiateContext<'static> = NegotiateContext::Other {
+    kind: POSIX_EXTENSIONS_AVAILABLE,
+    data: &POSIX_TAG,
+};
+
+/// Checks the reply to NEGOTIATE against what was offered.
+fn agree(
+    response: &NegotiateResponse<'_>,
+    dialects: &[Dialect],
+    algorithms: &[SigningAlgorithm],
+    ciphers: &[Cipher],
+) -> Result<Agreed> {
+    let offered = dialects
+        .iter()
+        .find(|offer| dialect_code(**offer) == response.dialect);
+    let dialect = *offered.ok_or_else(|| {
+        Error::Incompatible(format!(
+            "it chose dialect {:#06x}, not offered",
+            response.dialect
+        ))
+    })?;
+    let sizes = [
+        response.read_bytes_max,
+        response.write_bytes_max,
+        response.transact_bytes_max,
+    ];
+    if sizes.iter().any(|size| *size < SIZE_MIN) {
+        return Err(Error::Incompatible(
+            "it takes less than 64 KiB at a time".into(),
+        ));
+    }
+    let (algorithm, cipher) = match dialect {
+        Dialect::Smb202 | Dialect::Smb210 => (SigningAlgorithm::HmacSha256, None),
+        Dialect::Smb300 | Dialect::Smb302 => {
+            let encrypts = response.capabilities & capability::ENCRYPTION != 0
+                && ciphers.contains(&Cipher::Aes128Ccm);
+            let cipher = encrypts.then_some(Cipher::Aes128Ccm);
+            (SigningAlgorithm::AesCmac, cipher)
+        }
+        Dialect::Smb311 => agree_contexts(&response.contexts, algorithms, ciphers)?,
+    };
+    Ok(Agreed {
+        dialect,
+        algorithm,
+        cipher,
+        // there are no contexts in other dialects
+        posix: response.contexts.contains(&POSIX),
+        server_guid: response.server_guid,
+        security_mode: response.security_mode,
+        capabilities: response.capabilities,
+        read_bytes_max: response.read_bytes_max,
+        write_bytes_max: response.write_bytes_max,
+        transact_bytes_max: response.transact_bytes_max,
+        token: response.token.to_vec(),
+    })
+}
+
+/// The contexts of 3.1.1: the hash must be SHA-512; gives the signing algorithm and the cipher.
+fn agree_contexts(
+    contexts: &[NegotiateContext<'_>],
+    offered: &[SigningAlgorithm],
+    ciphers: &[Cipher],
+) -> Result<(SigningAlgorithm, Option<Cipher>)> {
+    let (mut hashes, mut algorithm, mut cipher) = (0, None, None);
+    for context in contexts {
+        match context {
+            NegotiateContext::Preauth { algorithms, .. } => {
+                hashes += 1;
+                if *algorithms != [NegotiateContext::SHA_512] {
+                    return Err(Error::Incompatible("it does not hash with SHA-512".into()));
+                }
+            }
+            NegotiateContext::Signing(codes) => {
+                let chosen = offered
+                    .iter()
+                    .find(|offer| codes[..] == [algorithm_code(**offer)]);
+                if algorithm.is_some() || chosen.is_none() {
+                    let problem = "it chose a signing algorithm that was not offered";
+                    return Err(Error::Misbehaving(problem.into()));
+                }
+                algorithm = chosen.copied();
+            }
+            NegotiateContext::Encryption(codes) => {
+                let chosen = ciphers
+                    .iter()
+                    .find(|offer| codes[..] == [cipher_code(**offer)]);
+                // zero: none of those offered
+                if cipher.is_some() || (chosen.is_none() && codes[..] != [0]) {
+                    let problem = "it chose a cipher that was not offered";
+                    return Err(Error::Misbehaving(problem.into()));
+                }
+                cipher = Some(chosen.copied());
+            }
+            _ => {}
+        }
+    }
+    if hashes != 1 {
+        return Err(Error::Misbehaving(
+            "it does not say exactly one hash algorithm".into(),
+        ));
+    }
+    let algorithm = algorithm.unwrap_or(SigningAlgorithm::AesCmac);
+    Ok((algorithm, cipher.flatten()))
+}
+
+/// A further channel must find the server as the first one did (3.2.5.2).
+fn compare(agreed: &Agreed, login: &Login) -> Result<()> {
+    let negotiated = &login.negotiated;
+    let differs = if agreed.server_guid != negotiated.server_guid {
+        "it is another server than on the first channel"
+    } else if agreed.algorithm != negotiated.signing_algorithm {
+        "it signs otherwise than on the first channel"
+    } else if agreed.cipher != negotiated.cipher {
+        "it encrypts otherwise than on the first channel"
+    } else if agreed.posix != negotiated.posix {
+        "it has other POSIX extensions than on the first channel"
+    } else if agreed.security_mode != login.security_mode {
+        "its security mode differs from the first channel"
+    } else if agreed.capabilities != login.capabilities {
+        "its capabilities differ from the first channel"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Incompatible(differs.into()))
+}
+
+impl Channel {
+    pub(super) fn negotiate(&mut self, handshake: &mut Handshake, now: Time) -> Result<()> {
+        let settings = self.session.settings();
+        let dialects = handshake.dialects(settings);
+        self.offered.clone_from(&dialects);
+        let algorithms = handshake.algorithms(settings);
+        let name = utf16::encode(&settings.server_name);
+        let salt = handshake.salt;
+        let mut contexts = Vec::new();
+        if dialects.contains(&Dialect::Smb311) {
+            let codes = algorithms
+                .iter()
+                .map(|algorithm| algorithm_code(*algorithm))
+                .collect();
+            contexts = vec![
+                NegotiateContext::Preauth {
+                    algorithms: vec![NegotiateContext::SHA_512],
+                    salt: &salt,
+                },
+                NegotiateContext::Signing(codes),
+                NegotiateContext::NetName(&name),
+            ];
+            let ciphers = handshake.ciphers(settings);
+            if !ciphers.is_empty() {
+                let codes = ciphers.into_iter().map(cipher_code).collect();
+                contexts.push(NegotiateContext::Encryption(codes));
+            }
+            if settings.posix {
+                contexts.push(POSIX);
+            }
+        }
+        let mut body = Vec::new();
+        NegotiateRequest {
+            security_mode: own_security_mode(settings),
+            capabilities: own_capabilities(settings, &dialects),
+            client_guid: settings.client_guid,
+            dialects: dialects
+                .iter()
+                .map(|dialect| dialect_code(*dialect))
+                .collect(),
+            contexts,
+        }
+        .encode(&mut body);
+        let sent = self.send(
+            Outgoing::new(Command::NEGOTIATE),
+            &body,
+            Job::Negotiate,
+            now,
+        )?;
+        handshake.preauth.add(sent);
+        Ok(())
+    }
+
+    pub(super) fn negotiated(&mut self, header: &Header, message: &[u8], now: Time) -> Result<()> {
+        let Phase::Handshake(mut handshake) = std::mem::replace(&mut self.phase, Phase::Closed)
+        else {
+            return Err(Error::Misbehaving("it negotiates out of turn".into()));
+        };
+        match header.status {
+            NtStatus::SUCCESS => {}
+            NtStatus::NOT_SUPPORTED => {
+                let problem = "it speaks none of the dialects that were offered";
+                return Err(Error::Incompatible(problem.into()));
+            }
+            status => {
+                let doing = "negotiation".into();
+                return Err(Error::Refused { doing, status });
+            }
+        }
+        let response = NegotiateResponse::decode(&message[HEADER_LENGTH..])?;
+        let settings = self.session.settings();
+        let dialects = handshake.dialects(settings);
+        let algorithms = handshake.algorithms(settings);
+        let ciphers = handshake.ciphers(settings);
+        let mut agreed = agree(&response, &dialects, &algorithms, &ciphers)?;
+        agreed.posix &= settings.posix;
+        if let Some(login) = &handshake.binding {
+            compare(&agreed, login)?;
+            self.session_id = login.session_id;
+        }
+        if let Some(before) = &handshake.before {
+            let before = &before.negotiated;
+            // what is opened again would be something else without them
+            let problem = if before.server_guid != agreed.server_guid {
+                Some("it is another server than before the connection was lost")
+            } else if before.posix && !agreed.posix {
+                Some("it has no POSIX extensions any more")
+            } else {
+                None
+            };
+            if let Some(problem) = problem {
+                return Err(Error::Incompatible(problem.into()));
+            }
+        }
+        self.agreed = Some(agreed);
+        handshake.preauth.add(message);
+        let token = handshake.step(response.token)?;
+        self.set_up(&mut handshake, &token, now)?;
+        self.phase = Phase::Handshake(handshake);
+        Ok(())
+    }
+}

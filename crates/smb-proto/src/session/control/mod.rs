@@ -1,0 +1,146 @@
+//! From a [`Request`] to a message and from its reply to a [`Reply`](super::Reply).
+
+mod conclude;
+mod create;
+mod data;
+mod describe;
+mod directory;
+mod information;
+mod ioctl;
+mod path;
+mod tree;
+
+use std::sync::Arc;
+
+pub(crate) use conclude::conclude;
+pub(crate) use create::file_created;
+pub(crate) use describe::describe;
+pub(crate) use directory::LISTING_BYTES_MAX;
+pub(crate) use tree::tree_connected;
+
+use super::Sink;
+use super::request::{Reply, Request};
+use super::restore::Restores;
+use super::retry::Tries;
+use super::state::{State, TreeId};
+use crate::error::{Error, Result};
+use crate::wire::{Command, EchoRequest, LeaseBreakAcknowledgement, LogoffRequest, Message};
+
+/// A request and who wants to hear of it.
+pub(crate) struct Control {
+    pub(crate) request: Request,
+    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) tries: Tries,
+    /// The session itself asks for it, after all channels were lost.
+    pub(crate) restores: Option<Restores>,
+    /// Of a FLUSH: how many changes of its file were confirmed before it was sent.
+    pub(crate) covers: u64,
+}
+
+impl Control {
+    /// Something that the session asks for by itself.
+    pub(crate) fn own(request: Request, restores: Option<Restores>) -> Self {
+        Self {
+            request,
+            sink: Arc::new(Nobody),
+            tries: Tries::default(),
+            restores,
+            covers: 0,
+        }
+    }
+}
+
+/// For what the session asks for by itself.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn done(&self, _: Result<Reply>) {}
+}
+
+/// A request as a message that lacks only its header.
+pub(crate) struct Prepared {
+    pub(crate) command: Command,
+    pub(crate) tree_id: TreeId,
+    pub(crate) body: Vec<u8>,
+    /// The larger of what is sent and what may come back; decides the credit charge.
+    pub(crate) payload: u32,
+}
+
+impl Prepared {
+    fn new<'a>(command: Command, tree_id: TreeId, message: &impl Message<'a>) -> Self {
+        let mut body = Vec::new();
+        message.encode(&mut body);
+        Self {
+            command,
+            tree_id,
+            body,
+            payload: 0,
+        }
+    }
+}
+
+/// Builds the message, whose reply carries at most `payload_max` bytes; fails when the request names
+/// something that is not there.
+pub(crate) fn prepare(
+    state: &State,
+    server: &str,
+    request: &Request,
+    payload_max: u32,
+) -> Result<Prepared> {
+    Ok(match request {
+        Request::TreeConnect { share } => tree::connect(server, share)?,
+        Request::TreeDisconnect { tree } => tree::disconnect(state.tree(*tree)?),
+        Request::Create {
+            tree,
+            path,
+            options,
+        } => create::create(state.tree(*tree)?, path, options)?,
+        Request::Close { file } => create::close(state.file_to_close(*file)?),
+        Request::Flush { file } => data::flush(state.sure_file(*file)?),
+        Request::Fetch { .. } | Request::Store { .. } | Request::Lock { .. } => {
+            data::prepare(state, request)?
+        }
+        Request::List {
+            folder,
+            pattern,
+            restart,
+            bytes_max,
+        } => {
+            let most = payload_max.min(*bytes_max);
+            directory::listing(state, *folder, (pattern, *restart), most)?
+        }
+        Request::Query { file, what } => information::query(state.file(*file)?, *what),
+        Request::Set { file, what } => information::set(state, *file, what)?,
+        Request::Chain(_) => return Err(Error::InvalidRequest("a chain in a chain".into())),
+        Request::Interfaces { .. }
+        | Request::Referrals { .. }
+        | Request::ResumeKey { .. }
+        | Request::CopyChunks { .. }
+        | Request::Clone { .. }
+        | Request::SetSparse { .. }
+        | Request::Allocated { .. }
+        | Request::ReadLink { .. }
+        | Request::MakeLink { .. }
+        | Request::Transceive { .. }
+        | Request::ReadPipe { .. } => ioctl::prepare(state, request)?,
+        Request::AcknowledgeBreak {
+            tree,
+            key,
+            state: left,
+        } => {
+            let left = LeaseBreakAcknowledgement {
+                key: *key,
+                state: *left,
+            };
+            Prepared::new(Command::OPLOCK_BREAK, state.tree(*tree)?.id, &left)
+        }
+        Request::Echo => Prepared::new(Command::ECHO, TreeId::NONE, &EchoRequest),
+        Request::Logoff => Prepared::new(Command::LOGOFF, TreeId::NONE, &LogoffRequest),
+    })
+}
+
+fn encoded<'a>(message: &impl Message<'a>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    message.encode(&mut bytes);
+    bytes
+}
