@@ -1,6 +1,8 @@
 # linerate: `make demo` shows the whole job on a virtual LAN, `make test` proves the parts.
 
 CARGO ?= cargo
+# Where `scripts/setup` links a Rust that is not on the path of programs.
+export PATH := $(CURDIR)/target/rust:$(HOME)/.cargo/bin:$(PATH)
 # Of `make scenarios`: names of scenarios (and `mtu`, `truth`); how often each fault, each healthy lab, from each view.
 ONLY ?=
 REPEAT ?= 3
