@@ -295,7 +295,7 @@ change =
 
 ## Workloads
 
-workload =
+trial-workload =
     .tcp = raw TCP { $direction }, { $streams }, to { $server } port { $port }{ $nic ->
             [absent] {""}
            *[other] {" "}by { $nic }

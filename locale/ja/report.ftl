@@ -101,7 +101,7 @@ alert =
     .cut-short = この測定は途中で打ち切られました。それまでに測定した分だけを示します。ヒント: 変更が残っているかどうかは `linerate changes` で確認できます
     .noise = 同じ設定どうしの比較で差が出ました ({ $direction } { $ratio })。以下の結果は信用できません。ヒント: ネットワークがほかに使われていないときに、もう一度実行してください
     .not-restored = 変更 `{ $change }` を元に戻しましたが、ホストの設定が変更前と一致しません。ヒント: 残っている変更は `linerate changes` で確認できます
-    .run-file = 実行ファイルの記録: { $warning }
+    .run-file = 実行記録: { $warning }
     .more-than-fits = { $first }{ $others ->
             [absent] {""}
            *[other] {" "}ほか { $others } 件
@@ -250,7 +250,7 @@ change =
 
 ## Workloads
 
-workload =
+trial-workload =
     .tcp = TCP 単体 { $direction }、{ $streams }、宛先 { $server } ポート { $port }{ $nic ->
             [absent] {""}
            *[other] 、NIC { $nic }

@@ -64,18 +64,11 @@ pub fn phase<'a>(
                 .extend(samples(&trials, about, (band, confidence)));
         }
         let pairs = pairs(&of_response);
-        let planned = schedule.blocks.len();
-        if pairs.len() < planned {
-            let caveat = say("incomplete-blocks")
-                .with("phase", schedule.phase)
-                .with("direction", response)
-                .count("complete", pairs.len())
-                .count("planned", planned);
-            result.caveats.push(caveat);
-        }
+        result
+            .caveats
+            .extend(incomplete_blocks(schedule, response, &pairs));
         result.pairs.push((response, pairs.clone()));
-        let joint = joint(schedule, confidence);
-        let (pairs, confidence) = match joint {
+        let (pairs, confidence) = match joint(schedule, confidence) {
             Some(confidence) => {
                 let mut earlier = earlier.iter();
                 let earlier = earlier.find(|(of, _)| *of == response);
@@ -92,22 +85,28 @@ pub fn phase<'a>(
             let floor = noise_floor(response, ratio, smallest, (band, confidence));
             result.noise.push(floor);
         } else {
-            let mut effect = Effect {
-                response,
-                phase: schedule.phase,
-                verdict: stats::verdict(&ratio, band, confidence),
-                ratio,
-                blocks_to_settle: None,
-                joint: joint.is_some(),
-            };
-            if effect.verdict == Verdict::Undecided {
-                effect.blocks_to_settle = pairs.blocks_to_settle(band, confidence);
-            }
+            let mut effect = effect(schedule, response, &pairs, ratio, (band, confidence));
             hold_against(&mut effect, floors);
             result.effects.push(effect);
         }
     }
     result
+}
+
+/// That not every block has what makes a pair, where it is so.
+fn incomplete_blocks(
+    schedule: &Schedule,
+    response: Direction,
+    pairs: &PairedRatios,
+) -> Option<Message> {
+    let planned = schedule.blocks.len();
+    (pairs.len() < planned).then(|| {
+        say("incomplete-blocks")
+            .with("phase", schedule.phase)
+            .with("direction", response)
+            .count("complete", pairs.len())
+            .count("planned", planned)
+    })
 }
 
 /// The confidence of an interval over this phase and the one before it, where they are judged together.
@@ -204,15 +203,19 @@ fn limits(question: &Question, caveats: &mut Vec<Message>) -> (f64, f64) {
     )
 }
 
-/// Picks the trials that count, in the order of the schedule.
-fn count<'a>(
-    schedule: &Schedule,
-    trials: impl IntoIterator<Item = &'a TrialRecord>,
-    result: &mut PhaseResult,
-) -> Vec<Counted<'a>> {
-    let mut counted = BTreeMap::new();
-    let mut misplaced = 0_usize;
-    for trial in trials {
+/// Where a trial stands in a phase of an experiment.
+struct Visit {
+    phase: Phase,
+    block: u32,
+    position: u32,
+    arm: Arm,
+    discarded: bool,
+    response: Direction,
+}
+
+impl Visit {
+    /// The visit that a trial is, if it is one of the schedule's experiment and phase.
+    fn of(trial: &TrialRecord, schedule: &Schedule) -> Option<Self> {
         let Stage::Experiment {
             experiment,
             phase,
@@ -222,41 +225,69 @@ fn count<'a>(
             discarded,
         } = &trial.stage
         else {
+            return None;
+        };
+        let is_meant = *experiment == schedule.experiment && *phase == schedule.phase;
+        is_meant.then(|| Self {
+            phase: *phase,
+            block: *block,
+            position: *position,
+            arm: *arm,
+            discarded: *discarded,
+            response: trial.workload.direction(),
+        })
+    }
+
+    /// Whether the schedule has its arm in its place.
+    fn is_planned(&self, schedule: &Schedule) -> bool {
+        let row = schedule.blocks.get(self.block as usize);
+        let planned = row.and_then(|row| row.get(self.position as usize));
+        planned == Some(&self.arm)
+    }
+
+    /// What is listed of it where it failed.
+    fn failed(&self, reason: &str) -> String {
+        let wash_out = if self.discarded { ", wash-out" } else { "" };
+        format!(
+            "{}, block {}, {:?}, {}{wash_out}: {reason}",
+            phase_name(self.phase),
+            u64::from(self.block) + 1,
+            self.arm,
+            self.response.as_str()
+        )
+    }
+}
+
+/// Picks the trials that count, in the order of the schedule.
+fn count<'a>(
+    schedule: &Schedule,
+    trials: impl IntoIterator<Item = &'a TrialRecord>,
+    result: &mut PhaseResult,
+) -> Vec<Counted<'a>> {
+    let mut counted = BTreeMap::new();
+    let mut misplaced = 0_usize;
+    for trial in trials {
+        let Some(visit) = Visit::of(trial, schedule) else {
             continue;
         };
-        if *experiment != schedule.experiment || *phase != schedule.phase {
-            continue;
-        }
-        let response = trial.workload.direction();
         if let Some(reason) = failure(&trial.outcome) {
-            let wash_out = if *discarded { ", wash-out" } else { "" };
-            let text = format!(
-                "{}, block {}, {arm:?}, {}{wash_out}: {reason}",
-                phase_name(*phase),
-                u64::from(*block) + 1,
-                response.as_str()
-            );
-            list_failure(&mut result.failures, text);
+            list_failure(&mut result.failures, visit.failed(&reason));
             continue;
         }
         let Outcome::Measured(measured) = &trial.outcome else {
             continue;
         };
-        if *discarded {
+        if visit.discarded {
             continue;
         }
-        let planned = schedule
-            .blocks
-            .get(*block as usize)
-            .and_then(|row| row.get(*position as usize));
-        let place = (*block, *position, response);
+        let place = (visit.block, visit.position, visit.response);
         match rate(measured) {
-            Some(rate) if planned == Some(arm) && !counted.contains_key(&place) => {
+            Some(rate) if visit.is_planned(schedule) && !counted.contains_key(&place) => {
                 let trial = Counted {
-                    block: *block,
-                    position: *position,
-                    arm: *arm,
-                    response,
+                    block: visit.block,
+                    position: visit.position,
+                    arm: visit.arm,
+                    response: visit.response,
                     rate,
                     workload: &trial.workload,
                     result: measured,
@@ -410,6 +441,28 @@ fn noise_floor(
         smallest_detectable,
         alarm,
     }
+}
+
+/// The ratio of a response with its verdict, and how many blocks would give one.
+fn effect(
+    schedule: &Schedule,
+    response: Direction,
+    pairs: &PairedRatios,
+    ratio: Estimate,
+    (band, confidence): (f64, f64),
+) -> Effect {
+    let mut effect = Effect {
+        response,
+        phase: schedule.phase,
+        verdict: stats::verdict(&ratio, band, confidence),
+        ratio,
+        blocks_to_settle: None,
+        joint: schedule.joint_error.is_some(),
+    };
+    if effect.verdict == Verdict::Undecided {
+        effect.blocks_to_settle = pairs.blocks_to_settle(band, confidence);
+    }
+    effect
 }
 
 /// An effect is judged by the noise it was measured in.

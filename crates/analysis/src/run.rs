@@ -367,21 +367,40 @@ fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<
             )
         })
         .collect();
-    let recipe = match &run.header.plan {
-        Plan::Bench { recipe, .. } => recipe.as_deref(),
-        Plan::Check { .. } | Plan::Tune { .. } | Plan::Experiment { .. } => None,
-    };
-    let test = |trial: &TrialRecord| match &trial.stage {
+    let kinds = kinds_of_bench(&of_bench, warnings);
+    kinds
+        .into_iter()
+        .map(|(name, workload)| {
+            let same: Vec<&TrialRecord> = of_bench
+                .iter()
+                .copied()
+                .filter(|trial| trial.workload == *workload && test_of(trial) == name)
+                .collect();
+            bench_samples(run, name, workload, &same)
+        })
+        .collect()
+}
+
+/// The test of a recipe that a trial belongs to.
+fn test_of(trial: &TrialRecord) -> Option<String> {
+    match &trial.stage {
         Stage::Bench { test, .. } => test.clone(),
         Stage::Ladder { .. }
         | Stage::Probe { .. }
         | Stage::Visit { .. }
         | Stage::Experiment { .. }
         | Stage::Search { .. } => None,
-    };
+    }
+}
+
+/// The workloads of a bench by their tests, in the order in which each came first.
+fn kinds_of_bench<'a>(
+    of_bench: &[&'a TrialRecord],
+    warnings: &mut Vec<String>,
+) -> Vec<(Option<String>, &'a Workload)> {
     let mut workloads: Vec<(Option<String>, &Workload)> = Vec::new();
-    for trial in &of_bench {
-        let kind = (test(trial), &trial.workload);
+    for trial in of_bench {
+        let kind = (test_of(trial), &trial.workload);
         if workloads.contains(&kind) {
             continue;
         }
@@ -393,54 +412,60 @@ fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<
         workloads.push(kind);
     }
     workloads
-        .into_iter()
-        .map(|(name, workload)| {
-            let same = of_bench
-                .iter()
-                .filter(|trial| trial.workload == *workload && test(trial) == name);
-            let mut failures = Vec::new();
-            let mut measured = Vec::new();
-            let mut served = Vec::new();
-            for trial in same {
-                match &trial.outcome {
-                    Outcome::Measured(result) if fit::rate(workload, result).is_some() => {
-                        measured.push(result.as_ref());
-                        let rate = result.bytes_per_second();
-                        served.extend(rate.and_then(|rate| served_per_byte(&trial.loads, rate)));
-                    }
-                    Outcome::Measured(_) => list_failure(&mut failures, "it did nothing".into()),
-                    failed @ Outcome::Failed(_) => {
-                        list_failure(&mut failures, failure(failed).unwrap_or_default());
-                    }
-                }
+}
+
+/// What the trials of one workload say, as a test of that name where it has one.
+fn bench_samples(
+    run: &Run,
+    name: Option<String>,
+    workload: &Workload,
+    trials: &[&TrialRecord],
+) -> BenchSamples {
+    let mut failures = Vec::new();
+    let mut measured = Vec::new();
+    let mut served = Vec::new();
+    for trial in trials {
+        match &trial.outcome {
+            Outcome::Measured(result) if fit::rate(workload, result).is_some() => {
+                measured.push(result.as_ref());
+                let rate = result.bytes_per_second();
+                served.extend(rate.and_then(|rate| served_per_byte(&trial.loads, rate)));
             }
-            let passes = measured.iter();
-            let rates: Vec<f64> = passes
-                .filter_map(|result| fit::rate(workload, result))
-                .collect();
-            let unit = fit::unit(workload);
-            let (cpu_per_byte, retransmits) =
-                costs(measured.iter().copied(), (BAND_DEFAULT, CONFIDENCE_DEFAULT));
-            let figures = recipe.zip(name).map(|(recipe, name)| {
-                recipe::figures(recipe, name, workload, &measured, &run.header.facts)
-            });
-            BenchSamples {
-                test: figures,
-                workload: workload.clone(),
-                median: stats::median(&rates, BAND_DEFAULT, CONFIDENCE_DEFAULT, unit),
-                rates,
-                unit,
-                cpu_per_byte,
-                server_cpu_per_byte: stats::median(
-                    &served,
-                    BAND_DEFAULT,
-                    CONFIDENCE_DEFAULT,
-                    Unit::SecondsPerByte,
-                ),
-                retransmits,
-                exceeded: exceeded(run, workload, &measured),
-                failures,
+            Outcome::Measured(_) => list_failure(&mut failures, "it did nothing".into()),
+            failed @ Outcome::Failed(_) => {
+                list_failure(&mut failures, failure(failed).unwrap_or_default());
             }
-        })
-        .collect()
+        }
+    }
+    let passes = measured.iter();
+    let rates: Vec<f64> = passes
+        .filter_map(|result| fit::rate(workload, result))
+        .collect();
+    let unit = fit::unit(workload);
+    let (cpu_per_byte, retransmits) =
+        costs(measured.iter().copied(), (BAND_DEFAULT, CONFIDENCE_DEFAULT));
+    let recipe = match &run.header.plan {
+        Plan::Bench { recipe, .. } => recipe.as_deref(),
+        Plan::Check { .. } | Plan::Tune { .. } | Plan::Experiment { .. } => None,
+    };
+    let figures = recipe.zip(name).map(|(recipe, name)| {
+        recipe::figures(recipe, name, workload, &measured, &run.header.facts)
+    });
+    BenchSamples {
+        test: figures,
+        workload: workload.clone(),
+        median: stats::median(&rates, BAND_DEFAULT, CONFIDENCE_DEFAULT, unit),
+        rates,
+        unit,
+        cpu_per_byte,
+        server_cpu_per_byte: stats::median(
+            &served,
+            BAND_DEFAULT,
+            CONFIDENCE_DEFAULT,
+            Unit::SecondsPerByte,
+        ),
+        retransmits,
+        exceeded: exceeded(run, workload, &measured),
+        failures,
+    }
 }

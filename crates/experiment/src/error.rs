@@ -1,5 +1,8 @@
 //! Why an experiment could not be run or finished.
 
+use std::fmt;
+
+use locale::{Kept, Language, Message, say};
 use record::Failure;
 
 /// Why an experiment could not be run or finished. Unless it says otherwise, everything is as it was
@@ -7,33 +10,66 @@ use record::Failure;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The plan makes no sense; nothing was touched.
-    #[error("this plan cannot be run: {reason}")]
     Plan {
         /// What is wrong with it.
-        reason: String,
+        reason: Message,
     },
     /// The settings could not be read at the start; nothing was touched.
-    #[error("cannot read the settings at the start: {}", text(failure))]
     Start {
         /// Why.
         failure: Failure,
     },
     /// The run file could not be written; everything was put back.
-    #[error("cannot go on without the run file; everything was put back")]
     Record {
         /// Why.
         #[from]
         source: record::Error,
     },
     /// What was changed could not be put back: the one error that needs a hand.
-    #[error("what was changed could not be put back: {}", text(failure))]
     NotRestored {
         /// Why.
-        failure: Failure,
+        failure: Box<Failure>,
         /// What ended the experiment before, if it was the run file.
         #[source]
         before: Option<record::Error>,
     },
+}
+
+impl Error {
+    /// What happened, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Plan { reason } => say("error-experiment.plan").with("reason", reason.clone()),
+            Self::Start { failure } => say("error-experiment.start").with("reason", why(failure)),
+            Self::Record { .. } => say("error-experiment.record"),
+            Self::NotRestored { failure, .. } => {
+                say("error-experiment.not-restored").with("reason", why(failure))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
+}
+
+/// A failure's causes in one line, as something that can be said in any language.
+fn why(failure: &Failure) -> Message {
+    let message = |text: &String| {
+        let mut messages = failure.messages.iter().filter_map(Kept::message);
+        let kept = messages.find(|message| Language::English.say(message) == *text);
+        kept.unwrap_or_else(|| text.as_str().into())
+    };
+    let chain = failure.chain.iter().map(message);
+    let whole = chain.rev().reduce(|below, above| {
+        say("error-experiment.chain")
+            .with("above", above)
+            .with("below", below)
+    });
+    whole.unwrap_or_else(|| say("error-experiment.no-reason"))
 }
 
 /// A failure's causes in one line.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use locale::{Message, say};
 use record::{Direction, Level, Phase, Question, Schedule};
 use stats::blocks_min;
 
@@ -106,50 +107,51 @@ impl TunePlan {
     /// # Errors
     /// [`Error::Plan`].
     pub fn check(&self) -> Result<(), Error> {
-        let refuse = |reason: String| Err(Error::Plan { reason });
+        let refuse = |reason: Message| Err(Error::Plan { reason });
+        let confidence = self.confidence.to_string();
         if !(0.5..1.0).contains(&self.confidence) {
-            return refuse(format!(
-                "a confidence of {} is none; 0.95 is usual",
-                self.confidence
-            ));
+            return refuse(say("error-experiment.confidence").with("confidence", confidence));
         }
         if !(0.0..1.0).contains(&self.band) {
-            return refuse(format!("a band of {} is none; 0.02 is usual", self.band));
+            return refuse(say("error-experiment.band").with("band", self.band.to_string()));
         }
         let least = blocks_min(self.confidence);
         if !(least..=BLOCKS_MAX).contains(&self.blocks) {
-            return refuse(format!(
-                "{} blocks were asked for; {} confidence needs {least}, and {BLOCKS_MAX} is the limit",
-                self.blocks, self.confidence
-            ));
+            let reason = say("error-experiment.blocks")
+                .count("blocks", self.blocks)
+                .with("confidence", confidence)
+                .count("least", least)
+                .count("most", BLOCKS_MAX);
+            return refuse(reason);
         }
         let mut responses = self.responses.clone();
         responses.sort_unstable();
         responses.dedup();
         if responses.is_empty() || responses.len() != self.responses.len() {
-            return refuse("each response must be named once, and one at least".into());
+            return refuse(say("error-experiment.responses"));
         }
         if self.candidates.is_empty() {
-            return refuse("there is nothing to try".into());
+            return refuse(say("error-experiment.nothing-to-try"));
         }
         for (index, candidate) in self.candidates.iter().enumerate() {
+            let of_candidate = |id| say(id).with("name", &candidate.id);
             let taken = candidate.id == BASELINE
                 || self.candidates[..index]
                     .iter()
                     .any(|other| other.id == candidate.id);
             if taken {
-                return refuse(format!("the name `{}` is taken", candidate.id));
+                return refuse(of_candidate("error-experiment.name-taken"));
             }
             let settings = &candidate.level.settings;
             if settings.is_empty() {
-                return refuse(format!("`{}` sets nothing", candidate.id));
+                return refuse(of_candidate("error-experiment.sets-nothing"));
             }
             for (index, setting) in settings.iter().enumerate() {
                 if settings[..index]
                     .iter()
                     .any(|other| same_place(setting, other))
                 {
-                    return refuse(format!("`{}` sets something twice", candidate.id));
+                    return refuse(of_candidate("error-experiment.sets-again"));
                 }
             }
         }

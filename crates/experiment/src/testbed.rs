@@ -1,5 +1,6 @@
 //! The one seam between experiments and machines.
 
+use locale::{Message, say};
 use record::{
     Direction, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Setting, Value,
     Workload,
@@ -115,34 +116,36 @@ pub(crate) fn same_place(one: &Setting, two: &Setting) -> bool {
 /// # Errors
 /// The first difference, as the failure of whatever relied on it.
 pub(crate) fn check(wanted: &Level, read: &[Setting]) -> Result<(), Failure> {
-    let refuse = |text: String| Failure {
-        kind: FailureKind::Refused,
-        chain: vec![format!("`{}` is not set", wanted.name), text],
-        hint: None,
+    let refuse = |difference: Message| {
+        let not_set = say("error-experiment.not-set").with("level", &wanted.name);
+        let mut failure = Failure::new(FailureKind::Refused, not_set);
+        failure.push(&difference);
+        failure
     };
     for setting in &wanted.settings {
         let found = read.iter().find(|found| same_place(setting, found));
         match found {
             Some(found) if found == setting => {}
             Some(found) => {
-                return Err(refuse(format!(
-                    "{} reads `{}` and should be `{}`",
-                    place(setting),
-                    value(found),
-                    value(setting)
-                )));
+                let difference = say("error-experiment.other-value")
+                    .with("place", place(setting))
+                    .with("found", value(found).to_string())
+                    .with("wanted", value(setting).to_string());
+                return Err(refuse(difference));
             }
-            None => return Err(refuse(format!("{} was not read back", place(setting)))),
+            None => {
+                let difference = say("error-experiment.not-read").with("place", place(setting));
+                return Err(refuse(difference));
+            }
         }
     }
     if read.len() == wanted.settings.len() {
         Ok(())
     } else {
-        Err(refuse(format!(
-            "{} settings were read back instead of {}",
-            read.len(),
-            wanted.settings.len()
-        )))
+        let difference = say("error-experiment.other-number")
+            .count("found", read.len())
+            .count("wanted", wanted.settings.len());
+        Err(refuse(difference))
     }
 }
 
@@ -159,8 +162,7 @@ pub(crate) fn lasted(
     match read().and_then(|found| check(wanted, &found)) {
         Ok(()) => outcome,
         Err(mut failure) => {
-            let text = "what was measured did not stay set to the end";
-            failure.chain.insert(0, text.into());
+            failure.put_before(&say("error-experiment.did-not-last"));
             Outcome::Failed(failure)
         }
     }
@@ -172,21 +174,24 @@ pub(crate) fn lasted(
 /// Why the trial tells nothing.
 pub(crate) fn rate(workload: &Workload, outcome: &Outcome) -> Result<f64, Failure> {
     match outcome {
-        Outcome::Measured(result) => fit::rate(workload, result).ok_or_else(|| Failure {
-            kind: FailureKind::Internal,
-            chain: vec!["it did nothing".into()],
-            hint: None,
+        Outcome::Measured(result) => fit::rate(workload, result).ok_or_else(|| {
+            Failure::new(FailureKind::Internal, say("error-experiment.did-nothing"))
         }),
         Outcome::Failed(failure) => Err(failure.clone()),
     }
 }
 
-fn place(setting: &Setting) -> String {
+fn place(setting: &Setting) -> Message {
     match setting {
         Setting::Knob {
             host, target, id, ..
-        } => format!("`{id}` of `{target}` on `{host}`"),
-        Setting::Workload { field, .. } => format!("`{field}` of the workload"),
+        } => say("error-experiment.knob")
+            .with("knob", id.to_string())
+            .with("target", target.to_string())
+            .with("host", host.to_string()),
+        Setting::Workload { field, .. } => {
+            say("error-experiment.workload-field").with("field", field.to_string())
+        }
     }
 }
 

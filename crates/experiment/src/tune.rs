@@ -1,14 +1,19 @@
 //! Tries changes one after another and keeps what is proven, and borne out by fresh trials.
 
+mod end;
+mod two_stage;
+
 use analysis::{Effect, NoiseFloor, PhaseResult};
-use record::{Decision, Direction, Event, Failure, LEVELS_JOINED, Level, Phase, Schedule, Setting};
-use stats::two_stage::{Fallback, Interim, TwoStage};
-use stats::{PairedRatios, Verdict};
+use locale::say;
+use record::{
+    Decision, Direction, Event, Failure, FailureKind, LEVELS_JOINED, Level, Phase, Setting,
+};
+use stats::Verdict;
+use stats::two_stage::Fallback;
 
 use crate::Error;
-use crate::error::text;
 use crate::phase::{Bench, Hooks, Interruption, PhaseEnd, Progress};
-use crate::plan::{BASELINE, Candidate, START_NAME, TunePlan, ordinal};
+use crate::plan::{BASELINE, Candidate, START_NAME, TunePlan};
 use crate::testbed::{SwitchCost, Testbed, check, same_place, switch_cost};
 
 /// Why a candidate is returned that the time of a search did not reach.
@@ -26,7 +31,7 @@ pub struct Decided {
 }
 
 /// How `tune` ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
     /// All candidates were decided.
     Finished,
@@ -37,7 +42,7 @@ pub enum Ended {
 }
 
 /// What `tune` leaves behind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TuneOutcome {
     /// How it ended.
     pub ended: Ended,
@@ -89,12 +94,6 @@ pub(crate) enum Judged {
     Apart,
     /// By one figure over all of them.
     Together,
-}
-
-/// What one comparison came to.
-enum Judgement {
-    Complete(PhaseResult),
-    Lost(String),
 }
 
 impl<'a, 'b> Tuning<'a, 'b> {
@@ -222,123 +221,6 @@ impl Tuning<'_, '_> {
         Ok(Ok(result))
     }
 
-    /// The two stages of a candidate that may be kept wrongly with this probability. To be kept it must
-    /// be better, which is one side of an interval, in any of the responses.
-    fn stages(&self, error: f64) -> TwoStage {
-        let two_sided = 2.0 * error / self.plan.responses.len().max(1) as f64;
-        TwoStage {
-            blocks: self.plan.blocks,
-            error: two_sided.min(1.0 - self.plan.confidence),
-        }
-    }
-
-    /// Compare, and confirm: the reason to keep it, or to return it.
-    fn candidate(
-        &mut self,
-        of: (usize, &Candidate),
-        stages: TwoStage,
-        levels: [&Level; 2],
-        floors: &[NoiseFloor],
-    ) -> Result<Result<String, String>, Interruption> {
-        let compared = match self.compare(of, levels, floors)? {
-            Judgement::Complete(compared) => compared,
-            Judgement::Lost(reason) => return Ok(Err(reason)),
-        };
-        let interim = interim(stages, &compared, floors);
-        if interim == Interim::Hopeless || has(&compared, Verdict::Worse) {
-            return Ok(Err(lost(&compared)));
-        }
-        let first = format!("compare: {}", effects_text(&compared.effects));
-        self.bench.stop_if_asked()?;
-        let earlier = &compared.pairs;
-        let confirmed = match self.confirm(of, stages, interim, (levels, floors, earlier))? {
-            Judgement::Complete(confirmed) => confirmed,
-            Judgement::Lost(reason) => return Ok(Err(format!("{first}; not confirmed: {reason}"))),
-        };
-        if !has(&confirmed, Verdict::Better) || has(&confirmed, Verdict::Worse) {
-            let reason = lost(&confirmed);
-            return Ok(Err(format!("{first}; not confirmed: {reason}")));
-        }
-        let second = format!("all blocks: {}", effects_text(&confirmed.effects));
-        let pairs = |result: &'_ PhaseResult, response: Direction| -> Option<PairedRatios> {
-            let mut pairs = result.pairs.iter();
-            pairs
-                .find(|(of, _)| *of == response)
-                .map(|(_, pairs)| pairs.clone())
-        };
-        let is_borne_out = confirmed.effects.iter().any(|effect| {
-            let both = pairs(&compared, effect.response).zip(pairs(&confirmed, effect.response));
-            effect.verdict == Verdict::Better
-                && both.is_some_and(|(first, fresh)| stages.is_confirmed(&first, &fresh))
-        });
-        let unsure = floors.iter().filter(|floor| floor.alarm).map(|floor| {
-            format!(
-                "; what it costs in {} is uncertain, because the baseline differed from itself there",
-                floor.response.as_str()
-            )
-        });
-        Ok(if is_borne_out {
-            Ok(format!("{first}; {second}{}", unsure.collect::<String>()))
-        } else {
-            Err(format!(
-                "the fresh trials do not bear it out: {first}; {second}"
-            ))
-        })
-    }
-
-    fn compare(
-        &mut self,
-        (index, candidate): (usize, &Candidate),
-        levels: [&Level; 2],
-        floors: &[NoiseFloor],
-    ) -> Result<Judgement, Interruption> {
-        let ordinal = ordinal(index, Phase::Compare);
-        let schedule = self
-            .plan
-            .schedule(&candidate.id, Phase::Compare, levels, ordinal);
-        self.comparison(&schedule, levels, floors, &[])
-    }
-
-    /// The fresh blocks, judged together with the earlier ones.
-    fn confirm(
-        &mut self,
-        (index, candidate): (usize, &Candidate),
-        stages: TwoStage,
-        interim: Interim,
-        (levels, floors, earlier): ([&Level; 2], &[NoiseFloor], &[(Direction, PairedRatios)]),
-    ) -> Result<Judgement, Interruption> {
-        let fresh = TunePlan {
-            blocks: stages.fresh_blocks(interim),
-            ..self.plan.clone()
-        };
-        let ordinal = ordinal(index, Phase::Confirm);
-        let mut schedule = fresh.schedule(&candidate.id, Phase::Confirm, levels, ordinal);
-        schedule.joint_error = Some(stages.last_error());
-        self.comparison(&schedule, levels, floors, earlier)
-    }
-
-    fn comparison(
-        &mut self,
-        schedule: &Schedule,
-        levels: [&Level; 2],
-        floors: &[NoiseFloor],
-        earlier: &[(Direction, PairedRatios)],
-    ) -> Result<Judgement, Interruption> {
-        let washes_out = needs_wash_out(levels[0], levels[1]);
-        let result = match self.bench.phase(schedule, washes_out, floors, earlier)? {
-            PhaseEnd::Complete(result) => result,
-            PhaseEnd::TooManyFailures { failed, last } => {
-                let reason = format!("{failed} trials failed; the last: {}", text(&last));
-                return Ok(Judgement::Lost(reason));
-            }
-        };
-        let complete = result.effects.len() == self.plan.responses.len();
-        Ok(match complete {
-            true => Judgement::Complete(result),
-            false => Judgement::Lost(lost(&result)),
-        })
-    }
-
     /// Sets a level and makes sure that it holds.
     pub(crate) fn revert_to(&mut self, level: &Level) -> Result<(), Interruption> {
         self.bench
@@ -378,144 +260,6 @@ impl Tuning<'_, '_> {
         let decided = self.judge(candidate, decision, reason);
         self.bench.event(decided_event(decided))
     }
-
-    /// Keeps the best level, or puts everything back; nothing in between.
-    pub(crate) fn end(mut self, end: Result<Level, Interruption>) -> Result<TuneOutcome, Error> {
-        match end {
-            Err(interruption) => self.interrupted(interruption),
-            Ok(best) if best.settings == self.start.settings => {
-                self.restore()
-                    .map_err(|failure| self.not_restored(failure, None))?;
-                Ok(self.outcome(Ended::Finished, best))
-            }
-            Ok(best) => match self.keep(&best) {
-                Ok(()) => Ok(self.outcome(Ended::Finished, best)),
-                Err(interruption) => self.interrupted(interruption),
-            },
-        }
-    }
-
-    fn keep(&mut self, best: &Level) -> Result<(), Interruption> {
-        self.bench.stop_if_asked()?;
-        self.revert_to(best)?;
-        // Written down first: if that fails, nothing is kept. If the testbed then refuses to keep it, the
-        // decision is taken back, and the last decision holds.
-        for kept in self.kept() {
-            self.bench.event(decided_event(kept))?;
-        }
-        self.bench.testbed.keep(best).map_err(Interruption::Failed)
-    }
-
-    fn kept(&self) -> Vec<Decided> {
-        let kept = self.verdicts.iter();
-        kept.filter(|decided| decided.decision == Decision::Kept)
-            .cloned()
-            .collect()
-    }
-
-    /// Puts everything back first, then writes down what happened.
-    fn interrupted(mut self, interruption: Interruption) -> Result<TuneOutcome, Error> {
-        let restored = self.restore();
-        let (ended, why) = match interruption {
-            Interruption::Stopped => (Ended::Stopped, "tune was stopped".to_owned()),
-            Interruption::TimeOver => (Ended::Finished, NO_TIME.to_owned()),
-            Interruption::Failed(failure) => {
-                let why = format!("tune could not go on ({})", text(&failure));
-                (Ended::Failed(failure), why)
-            }
-            Interruption::Sink(source) => {
-                return Err(match restored {
-                    Ok(()) => Error::Record { source },
-                    Err(failure) => self.not_restored(failure, Some(source)),
-                });
-            }
-        };
-        restored.map_err(|failure| self.not_restored(failure, None))?;
-        for index in 0..self.verdicts.len() {
-            let decided = &mut self.verdicts[index];
-            if decided.decision == Decision::Kept {
-                decided.decision = Decision::Returned;
-                decided.reason = format!("put back because {why}; before that: {}", decided.reason);
-                let decided = decided.clone();
-                self.write_after(decided_event(decided))?;
-            }
-        }
-        if ended == Ended::Finished {
-            self.return_undecided(&why)?;
-        }
-        let text = format!("{why}; everything was put back and reads as at the start");
-        self.write_after(Event::Note { text })?;
-        let start = self.start.clone();
-        Ok(self.outcome(ended, start))
-    }
-
-    /// Returns every candidate that was not decided, when everything is back already.
-    fn return_undecided(&mut self, why: &str) -> Result<(), Error> {
-        for candidate in &self.plan.candidates {
-            let mut decided = self.verdicts.iter();
-            if decided.any(|one| one.experiment == candidate.id) {
-                continue;
-            }
-            let decided = self.judge(candidate, Decision::Returned, why.to_owned());
-            self.write_after(decided_event(decided))?;
-        }
-        Ok(())
-    }
-
-    /// Writes an event when everything is back already.
-    fn write_after(&mut self, event: Event) -> Result<(), Error> {
-        let at = self.bench.testbed.now();
-        let record = record::Record::Event { at, event };
-        Ok(self.bench.hooks.sink.append(&record)?)
-    }
-
-    /// Puts everything back and reads it back.
-    fn restore(&mut self) -> Result<(), Failure> {
-        (self.bench.hooks.progress)(Progress::Restoring);
-        self.bench.testbed.restore(&self.start)?;
-        let settings = self.bench.testbed.read(&self.start)?;
-        check(&self.start, &settings)
-    }
-
-    fn not_restored(&mut self, failure: Failure, before: Option<record::Error>) -> Error {
-        let note = format!("not everything could be put back: {}", text(&failure));
-        // The failure itself is the error; the run file may be gone too.
-        let _unwritten = self.write_after(Event::Note { text: note });
-        Error::NotRestored { failure, before }
-    }
-
-    fn outcome(self, ended: Ended, left: Level) -> TuneOutcome {
-        TuneOutcome {
-            ended,
-            decisions: self.verdicts,
-            start: self.start,
-            left,
-            next_trial_id: self.bench.next_trial_id,
-        }
-    }
-}
-
-/// The best of what the first stage leads to in each response that can be believed and is not shown to
-/// be the same already.
-fn interim(stages: TwoStage, compared: &PhaseResult, floors: &[NoiseFloor]) -> Interim {
-    let alarmed = |response: Direction| {
-        let mut floors = floors.iter();
-        floors.any(|floor| floor.response == response && floor.alarm)
-    };
-    let is_open = |response: Direction| {
-        let mut effects = compared.effects.iter();
-        let effect = effects.find(|effect| effect.response == response);
-        effect.is_some_and(|effect| effect.verdict != Verdict::Equivalent)
-    };
-    let open = compared.pairs.iter();
-    let open = open.filter(|(response, _)| !alarmed(*response) && is_open(*response));
-    let stages = open.map(|(_, pairs)| stages.interim(pairs));
-    stages.max().unwrap_or(Interim::Hopeless)
-}
-
-fn has(result: &PhaseResult, verdict: Verdict) -> bool {
-    let mut effects = result.effects.iter();
-    effects.any(|effect| effect.verdict == verdict)
 }
 
 /// Reads the present value of everything that any candidate sets.
@@ -549,11 +293,10 @@ fn read_start(testbed: &mut dyn Testbed, plan: &TunePlan) -> Result<Level, Error
     match ordered {
         Some(settings) if settings.len() == read.len() => Ok(Level { settings, ..places }),
         _ => Err(Error::Start {
-            failure: Failure {
-                kind: record::FailureKind::Internal,
-                chain: vec!["what was read is not what was asked for".into()],
-                hint: None,
-            },
+            failure: Failure::new(
+                FailureKind::Internal,
+                say("error-experiment.other-settings-read"),
+            ),
         }),
     }
 }

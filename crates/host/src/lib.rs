@@ -10,19 +10,16 @@ pub mod exec;
 mod facts;
 #[doc(hidden)]
 pub mod fuzzing;
-pub mod journal;
 pub mod knob;
-pub mod lease;
 mod link;
-mod open;
 pub mod profile;
-mod restore;
 mod tool;
 
 use std::sync::Arc;
 
 use record::{HostName, System};
 
+pub use change::{journal, lease};
 pub use error::{Error, Place};
 pub use facts::{facts, mounts, prefetch, shares};
 

@@ -1,9 +1,11 @@
 //! What can go wrong with a lab.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use locale::{Kept, Language, Message, say};
 use record::{Failure, FailureKind};
 
 /// Why something with a lab failed: what we were doing, to what, and the cause.
@@ -11,7 +13,6 @@ use record::{Failure, FailureKind};
 #[non_exhaustive]
 pub enum Error {
     /// A topology file cannot be read.
-    #[error("cannot read the topology `{}`", path.display())]
     ReadTopology {
         /// The file.
         path: PathBuf,
@@ -19,33 +20,28 @@ pub enum Error {
         source: io::Error,
     },
     /// A topology is not what it should be.
-    #[error("{origin}, line {line}: {problem}")]
     Topology {
         /// The file, or what it is.
         origin: String,
         /// The line, from 1.
         line: usize,
         /// What is wrong, and with which field.
-        problem: String,
+        problem: Message,
         /// What to do.
-        hint: String,
+        hint: Message,
     },
     /// A lab cannot have this name.
-    #[error("a lab cannot be named `{name}`: {rule}")]
     Name {
         /// The name.
         name: String,
         /// The rule it breaks.
-        rule: String,
+        rule: Message,
     },
     /// Labs need Linux.
-    #[error("a lab needs Linux")]
     OnlyLinux,
     /// Labs need root.
-    #[error("a lab needs root's rights")]
     NotRoot,
     /// A program is missing.
-    #[error("a lab needs the program `{program}`, which is not installed")]
     NotInstalled {
         /// The program.
         program: &'static str,
@@ -53,13 +49,11 @@ pub enum Error {
         package: &'static str,
     },
     /// A lab of this name is up.
-    #[error("a lab named `{name}` is up already")]
     NameTaken {
         /// The name.
         name: String,
     },
     /// There is no lab of this name.
-    #[error("there is no lab named `{name}`")]
     NoSuchLab {
         /// The name.
         name: String,
@@ -67,7 +61,6 @@ pub enum Error {
         others: Vec<String>,
     },
     /// There is no lab of this name in the library.
-    #[error("there is no scenario named `{name}`")]
     NoSuchScenario {
         /// The name.
         name: String,
@@ -75,7 +68,6 @@ pub enum Error {
         others: Vec<String>,
     },
     /// The lab has no such host.
-    #[error("the lab `{lab}` has no host named `{host}`")]
     NoSuchHost {
         /// The lab.
         lab: String,
@@ -85,13 +77,11 @@ pub enum Error {
         others: Vec<String>,
     },
     /// A lab is on its way up or down.
-    #[error("the lab `{name}` is still starting")]
     Starting {
         /// The lab.
         name: String,
     },
     /// Talking with a lab's supervisor failed.
-    #[error("cannot talk with the lab `{name}`")]
     Talk {
         /// The lab.
         name: String,
@@ -99,7 +89,6 @@ pub enum Error {
         source: io::Error,
     },
     /// The supervisor could not bring the lab up; everything it made is gone again.
-    #[error("the lab `{name}` did not come up: {}", failure.chain.join(": "))]
     NotUp {
         /// The lab.
         name: String,
@@ -107,40 +96,33 @@ pub enum Error {
         failure: Failure,
     },
     /// A program of the lab failed.
-    #[error("cannot {action} `{node}`")]
     Run {
-        /// What we were doing.
-        action: &'static str,
+        /// What could not be done, to be said with its `subject`.
+        action: Message,
         /// To which host, switch or lab.
-        node: String,
+        node: Message,
         /// Why it failed. Boxed, because it is long and errors travel through every return.
         source: Box<host::Error>,
     },
     /// A system call or file of the lab failed.
-    #[error("cannot {action} `{subject}`")]
     System {
-        /// What we were doing.
-        action: &'static str,
+        /// What could not be done, to be said with its `subject`.
+        action: Message,
         /// To what.
-        subject: String,
+        subject: Message,
         /// Why it failed.
         source: io::Error,
     },
     /// Samba does not answer.
-    #[error("the Samba server on `{host}` {problem}; the end of its log: {log}")]
     Samba {
         /// Its host.
         host: String,
-        /// What it did or did not do.
-        problem: String,
-        /// The end of its log.
-        log: String,
+        /// What it did or did not do, to be said with its `host` and the end of its `log`.
+        problem: Message,
+        /// The end of its log, or why that cannot be read.
+        log: Message,
     },
     /// Something of a lab outlived it.
-    #[error(
-        "the lab `{name}` was ended, but {} of its processes are still there after {waited:?}: {processes:?}",
-        processes.len()
-    )]
     StillThere {
         /// The lab.
         name: String,
@@ -177,44 +159,97 @@ impl Error {
 
     /// What to do next, where we know it.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        let known = |names: &[String], none: &str| {
-            if names.is_empty() {
-                none.to_owned()
-            } else {
-                format!("use one of `{}`", names.join("`, `"))
-            }
-        };
-        match self {
-            Self::Topology { hint, .. } => Some(hint.clone()),
-            Self::NotRoot => Some("run it as root, such as with `sudo`".to_owned()),
-            Self::NotInstalled { package, .. } => Some(format!("`apt install {package}`")),
-            Self::NameTaken { name } => Some(format!(
-                "`linerate lab down {name}` ends it, or give the new one another name"
-            )),
-            Self::NoSuchLab { others, .. } => {
-                Some(known(others, "`linerate lab up FILE` starts one"))
-            }
+    pub fn hint(&self) -> Option<Message> {
+        Some(match self {
+            Self::Topology { hint, .. } => hint.clone(),
+            Self::NotRoot => say("hint-lab.not-root"),
+            Self::NotInstalled { package, .. } => say("hint-lab.install").with("package", *package),
+            Self::NameTaken { name } => say("hint-lab.name-taken").with("name", name),
+            Self::NoSuchLab { others, .. } => one_of(others, "hint-lab.no-lab"),
             // More of them than a line holds.
             Self::NoSuchScenario { others, .. } => {
-                let known = known(others, "there is none");
-                Some(format!(
-                    "`linerate lab scenarios` says what is wrong in each; {known}"
-                ))
+                say("hint-lab.scenarios").with("known", one_of(others, "hint-lab.no-scenario"))
             }
-            Self::NoSuchHost { others, .. } => Some(known(others, "it has none")),
-            Self::Starting { .. } => Some("try again in a second".to_owned()),
-            Self::NotUp { failure, .. } => failure.hint.clone(),
-            Self::Run { source, .. } => source.hint(),
-            _ => None,
+            Self::NoSuchHost { others, .. } => one_of(others, "hint-lab.no-host"),
+            Self::Starting { .. } => say("hint-lab.starting"),
+            Self::NotUp { failure, .. } => in_failure(failure, failure.hint.as_ref()?),
+            Self::Run { source, .. } => return source.hint(),
+            _ => return None,
+        })
+    }
+
+    /// What happened, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        match self {
+            Self::ReadTopology { path, .. } => {
+                say("error-lab.read-topology").with("path", path.display().to_string())
+            }
+            Self::Topology {
+                origin,
+                line,
+                problem,
+                ..
+            } => say("error-lab.topology")
+                .with("origin", origin)
+                .count("line", *line)
+                .with("problem", problem.clone()),
+            Self::Name { name, rule } => say("error-lab.name")
+                .with("name", name)
+                .with("rule", rule.clone()),
+            Self::OnlyLinux => say("error-lab.only-linux"),
+            Self::NotRoot => say("error-lab.not-root"),
+            Self::NotInstalled { program, .. } => {
+                say("error-lab.not-installed").with("program", *program)
+            }
+            Self::NoSuchScenario { name, .. } => say("error-lab.no-scenario").with("name", name),
+            _ => self.of_lab(),
         }
     }
 
-    /// Says what we were doing, to which host, switch or lab, when a program failed.
-    pub(crate) fn running(action: &'static str, node: &str) -> impl Fn(host::Error) -> Self + Copy {
+    /// The same, of one lab and what is in it.
+    fn of_lab(&self) -> Message {
+        match self {
+            Self::NameTaken { name } => say("error-lab.name-taken").with("name", name),
+            Self::NoSuchLab { name, .. } => say("error-lab.no-lab").with("name", name),
+            Self::NoSuchHost { lab, host, .. } => {
+                say("error-lab.no-host").with("lab", lab).with("host", host)
+            }
+            Self::Starting { name } => say("error-lab.starting").with("name", name),
+            Self::Talk { name, .. } => say("error-lab.talk").with("name", name),
+            Self::NotUp { name, failure } => say("error-lab.not-up")
+                .with("name", name)
+                .with("reason", chain_of(failure)),
+            Self::Run { action, node, .. } => action.clone().with("subject", node.clone()),
+            Self::System {
+                action, subject, ..
+            } => action.clone().with("subject", subject.clone()),
+            Self::Samba { host, problem, log } => {
+                problem.clone().with("host", host).with("log", log.clone())
+            }
+            Self::StillThere {
+                name,
+                processes,
+                waited,
+            } => say("error-lab.still-there")
+                .with("name", name)
+                .count("count", processes.len())
+                .with("waited", format!("{waited:?}"))
+                .with("processes", format!("{processes:?}")),
+            // All others are said above.
+            other => format!("{other:?}").into(),
+        }
+    }
+
+    /// Says what could not be done, to which host, switch or lab, when a program failed.
+    pub(crate) fn running(
+        action: Message,
+        node: impl Into<Message>,
+    ) -> impl Fn(host::Error) -> Self {
+        let node = node.into();
         move |source| Self::Run {
-            action,
-            node: node.to_owned(),
+            action: action.clone(),
+            node: node.clone(),
             source: Box::new(source),
         }
     }
@@ -222,16 +257,110 @@ impl Error {
     /// The error with its causes, to be sent to another process.
     #[must_use]
     pub fn to_failure(&self) -> Failure {
-        let mut chain = vec![self.to_string()];
+        let mut failure = Failure::new(self.kind(), self.message());
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
-            chain.push(error.to_string());
+            failure.push(&message_of(error));
             cause = error.source();
         }
-        Failure {
-            kind: self.kind(),
-            chain,
-            hint: self.hint(),
+        match self.hint() {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
         }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
+}
+
+/// The names that there are, or what is said of none.
+fn one_of(names: &[String], none: &'static str) -> Message {
+    match names {
+        [] => say(none),
+        names => say("hint-lab.use-one").with("names", quoted(names)),
+    }
+}
+
+/// Names between back-ticks.
+pub(crate) fn quoted(names: &[impl fmt::Display]) -> Vec<String> {
+    names.iter().map(|name| format!("`{name}`")).collect()
+}
+
+/// What a cause says, in any language where it is one of ours.
+fn message_of(cause: &(dyn std::error::Error + 'static)) -> Message {
+    let boxed = cause.downcast_ref::<Box<host::Error>>();
+    let of_host = boxed.map(|error| &**error);
+    match of_host.or_else(|| cause.downcast_ref::<host::Error>()) {
+        Some(error) => error.message(),
+        None => cause.to_string().into(),
+    }
+}
+
+/// The whole chain of a failure.
+fn chain_of(failure: &Failure) -> Message {
+    let said = failure.chain.iter().map(|text| in_failure(failure, text));
+    let because = |cause: Message, said: Message| {
+        say("error-lab.because")
+            .with("said", said)
+            .with("cause", cause)
+    };
+    said.rev().reduce(because).unwrap_or_else(|| "".into())
+}
+
+/// What one of the texts of a failure says.
+fn in_failure(failure: &Failure, text: &str) -> Message {
+    let mut known = failure.messages.iter().filter_map(Kept::message);
+    let known = known.find(|message| Language::English.say(message) == text);
+    known.unwrap_or_else(|| text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lab_that_did_not_come_up_says_why_in_every_language() {
+        let failure = Error::NotInstalled {
+            program: "smbd",
+            package: "samba",
+        }
+        .to_failure();
+        let hint = failure.hint.clone();
+        let not_up = Error::NotUp {
+            name: "demo".to_owned(),
+            failure,
+        };
+        assert_eq!(
+            not_up.to_string(),
+            "the lab `demo` did not come up: a lab needs the program `smbd`, which is not installed"
+        );
+        let japanese = Language::Japanese.say(&not_up.message());
+        assert!(!japanese.contains("installed"), "{japanese}");
+        let hinted = not_up.hint().map(|hint| Language::English.say(&hint));
+        assert_eq!(hinted, hint);
+    }
+
+    #[test]
+    fn a_chain_is_said_from_its_begin_to_its_end() {
+        let mut failure = Failure::new(FailureKind::Internal, "a");
+        failure.push(&"b".into());
+        failure.push(&"c".into());
+        assert_eq!(Language::English.say(&chain_of(&failure)), failure.text());
+    }
+
+    #[test]
+    fn a_program_that_failed_is_a_cause_of_ours() {
+        let source = host::Error::NotRecorded {
+            argv: vec!["ip".to_owned()],
+        };
+        let running = Error::running(say("error-lab.reach"), "server");
+        let failed = running(source);
+        let cause = std::error::Error::source(&failed).unwrap();
+        assert_eq!(Language::English.say(&message_of(cause)), cause.to_string());
+        assert_ne!(message_of(cause).id, locale::PLAIN);
+        assert_eq!(failed.to_string(), "cannot reach `server`");
     }
 }

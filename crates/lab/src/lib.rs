@@ -16,6 +16,8 @@ mod topology;
 use std::env;
 use std::time::Duration;
 
+use locale::say;
+
 pub use error::Error;
 #[cfg(target_os = "linux")]
 pub use imp::Namespace;
@@ -58,8 +60,8 @@ impl Launcher {
     /// When the system does not tell its file.
     pub fn current_program(arguments: &[&str]) -> Result<Self, Error> {
         let find_error = |source| Error::System {
-            action: "find the file of",
-            subject: "this program".to_owned(),
+            action: say("error-lab.find-file"),
+            subject: say("error-lab.this-program"),
             source,
         };
         let file = env::current_exe().map_err(find_error)?;

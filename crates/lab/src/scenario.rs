@@ -286,6 +286,8 @@ pub fn scenario(name: &str) -> Result<Scenario, Error> {
 
 #[cfg(test)]
 mod tests {
+    use locale::Language;
+
     use super::*;
 
     #[test]
@@ -304,6 +306,7 @@ mod tests {
         }
         assert_eq!(scenario("loss").unwrap().topology.faults.len(), 2);
         let error = scenario("none").unwrap_err();
-        assert!(error.hint().unwrap().contains("slow-disk"));
+        let hint = Language::English.say(&error.hint().unwrap());
+        assert!(hint.contains("slow-disk"), "{hint}");
     }
 }

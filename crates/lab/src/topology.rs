@@ -4,6 +4,7 @@ mod fault;
 mod lesson;
 mod parameter;
 mod samba;
+mod source;
 mod written;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use locale::{Message, say};
 use record::{BitsPerSecond, Bytes, ShareAddress};
 
 use crate::Error;
@@ -191,6 +193,12 @@ pub enum Medium {
 }
 
 impl Topology {
+    /// The domain, with its server.
+    pub(crate) fn domain(&self) -> Option<(&Samba, &Domain)> {
+        let samba = self.samba.as_ref()?;
+        Some((samba, samba.domain.as_ref()?))
+    }
+
     /// Reads a topology file.
     ///
     /// # Errors
@@ -288,23 +296,21 @@ impl std::fmt::Display for Address {
 }
 
 /// Why a name of a lab, host, switch or share is not allowed.
-pub(crate) fn name_problem(name: &str) -> Option<String> {
+pub(crate) fn name_problem(name: &str) -> Option<Message> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || name.len() > NAME_CHARS_MAX {
-        return Some(format!("a name has 1 to {NAME_CHARS_MAX} characters"));
+        return Some(say("error-lab.name-length").count("most", NAME_CHARS_MAX));
     }
     let well_formed = name.starts_with(|c: char| c.is_ascii_lowercase())
         && !name.ends_with('-')
         && name.chars().all(allowed);
-    (!well_formed).then(|| {
-        "a name consists of `a` to `z`, `0` to `9` and `-`, starts with a letter and does not end \
-         with `-`"
-            .to_owned()
-    })
+    (!well_formed).then(|| say("error-lab.name-characters"))
 }
 
 #[cfg(test)]
 mod tests {
+    use locale::Language;
+
     use super::*;
 
     const TWO_HOSTS: &str = r#"[[host]]
@@ -323,7 +329,8 @@ name = "b"
     /// What is said about a topology: line, problem and hint.
     fn refusal(text: &str) -> String {
         let error = Topology::parse(text).unwrap_err();
-        format!("{error}; hint: {}", error.hint().unwrap_or_default())
+        let hint = error.hint().map(|hint| Language::English.say(&hint));
+        format!("{error}; hint: {}", hint.unwrap_or_default())
     }
 
     #[test]
@@ -451,6 +458,10 @@ name = "b"
             assert!(said.starts_with(&format!("topology, {expected}")), "{said}");
             assert!(!said.ends_with("hint: "), "{said}");
         }
+    }
+
+    #[test]
+    fn every_wrong_address_and_nic_of_a_link_is_refused_with_its_reason() {
         let other_addresses = [
             ("10.0.1.2/24", "not in the same subnet"),
             ("10.0.0.2/25", "not in the same subnet"),

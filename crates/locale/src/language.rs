@@ -206,11 +206,23 @@ macro_rules! resources {
             include_str!(concat!("../../../locale/", $language, "/plot.ftl")),
             include_str!(concat!("../../../locale/", $language, "/recipe.ftl")),
             include_str!(concat!("../../../locale/", $language, "/design.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-host.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-smb.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-measure.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-files.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-check.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-copy.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-change.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-plan.ftl")),
         ]
     };
 }
 
-static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(langid!("en"), &resources!("en")));
+/// In which everything is written first.
+pub(crate) const ENGLISH_RESOURCES: &[&str] = &resources!("en");
+
+static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(langid!("en"), ENGLISH_RESOURCES));
 static JAPANESE: LazyLock<Bundle> = LazyLock::new(|| bundle(langid!("ja"), &resources!("ja")));
 
 fn bundle(language: LanguageIdentifier, resources: &[&str]) -> Bundle {

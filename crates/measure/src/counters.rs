@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
+use locale::{Message, say};
 use record::{Bytes, Nanoseconds, Sample, Timing, TrialLine};
 
 use crate::Error;
@@ -33,21 +34,20 @@ impl Spans {
             measured: timing.measured.into(),
             interval: timing.interval.into(),
         };
-        let usage = |reason: String| Err(Error::Usage { reason });
+        let usage = |reason: Message| Err(Error::Usage { reason });
         if spans.warm_up > SPAN_MAX || spans.measured > SPAN_MAX {
-            return usage(format!(
-                "it may warm up and count for {SPAN_MAX:?} each at most"
-            ));
+            return usage(say("error-measure.usage-spans").with("most", format!("{SPAN_MAX:?}")));
         }
         if spans.interval < INTERVAL_MIN || spans.interval > spans.measured {
-            return usage(format!(
-                "its interval of {:?} must be {INTERVAL_MIN:?} at least and not longer than the \
-                 counted time of {:?}",
-                spans.interval, spans.measured
-            ));
+            return usage(
+                say("error-measure.usage-interval")
+                    .with("interval", format!("{:?}", spans.interval))
+                    .with("least", format!("{INTERVAL_MIN:?}"))
+                    .with("measured", format!("{:?}", spans.measured)),
+            );
         }
         if spans.measured.as_nanos() / spans.interval.as_nanos() > SAMPLES_MAX {
-            return usage(format!("it would give more than {SAMPLES_MAX} samples"));
+            return usage(say("error-measure.usage-samples").count("most", SAMPLES_MAX));
         }
         Ok(spans)
     }

@@ -5,10 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::exec::Exec;
+use locale::say;
 use record::{
     Bytes, Credentials, Data, Failure, FailureKind, HostLoad, HostName, Identity, Job, JobFile,
-    JobWorkload, KeepInput, KeepWorkload, Outcome, Place, Rung, SHARE_IN_MEMORY, Sample,
-    ServerCache, ShareWorkload, Stage, TrialInput, Workload,
+    JobWorkload, KeepInput, KeepWorkload, Outcome, Place, Rung, Sample, ServerCache, ShareWorkload,
+    Stage, TrialInput, Workload,
 };
 
 use crate::cold::{Warmth, cool};
@@ -337,30 +338,20 @@ fn copied_max(rate: f64, limit: Duration) -> u64 {
     (bytes as u64).clamp(*FILE_BYTES.start(), *FILE_BYTES.end())
 }
 
+/// In English it begins with [`record::SHARE_IN_MEMORY`], by which others know it.
 fn no_disk(file_system: &str) -> Failure {
-    Failure {
-        kind: FailureKind::Refused,
-        chain: vec![format!(
-            "{SHARE_IN_MEMORY} ({file_system}), so there is no disk to read from"
-        )],
-        hint: None,
-    }
+    let no_disk = say("error-measure.no-disk").with("file-system", file_system);
+    Failure::new(FailureKind::Refused, no_disk)
 }
 
 /// Nobody started a server for us, so nobody has to be there.
-fn nobody_listens(failure: Failure) -> Failure {
+fn nobody_listens(mut failure: Failure) -> Failure {
     if failure.kind != FailureKind::Unreachable {
         return failure;
     }
-    let reason = "there is no iperf3 server that answers, and linerate may not run commands there";
-    let mut chain = vec!["raw TCP was not measured".to_owned(), reason.to_owned()];
-    chain.extend(failure.chain);
-    let hint = format!("run `iperf3 -s -p {IPERF3_PORT}` on the server, or name it by `--server`");
-    Failure {
-        kind: failure.kind,
-        chain,
-        hint: Some(hint),
-    }
+    failure.put_before(&say("error-measure.no-iperf-server"));
+    failure.put_before(&say("error-measure.no-tcp"));
+    failure.with_hint(say("hint-measure.run-iperf").count("port", IPERF3_PORT))
 }
 
 #[cfg(test)]
@@ -564,18 +555,17 @@ mod tests {
 
     #[test]
     fn without_commands_on_the_server_the_hint_says_what_to_do() {
-        let failure = nobody_listens(Failure {
-            kind: FailureKind::Unreachable,
-            chain: vec!["cannot connect".to_owned()],
-            hint: Some("another".to_owned()),
-        });
+        let failure = Failure::new(FailureKind::Unreachable, "cannot connect");
+        let failure = nobody_listens(failure.with_hint("another"));
         assert_eq!(failure.chain.last().unwrap(), "cannot connect");
         assert!(failure.hint.unwrap().contains("iperf3 -s -p 5201"));
-        let busy = Failure {
-            kind: FailureKind::Refused,
-            chain: Vec::new(),
-            hint: None,
-        };
+        let busy = Failure::new(FailureKind::Refused, "busy");
         assert_eq!(nobody_listens(busy.clone()), busy);
+    }
+
+    #[test]
+    fn a_share_in_memory_is_known_by_what_is_said_of_it() {
+        let said = no_disk("tmpfs").text();
+        assert!(said.starts_with(record::SHARE_IN_MEMORY), "{said}");
     }
 }

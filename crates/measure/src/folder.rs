@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
+use locale::{Message, say};
 use os::made::Shared;
 use record::{
     Bytes, Cache, Data, Direction, FolderKind, FolderWorkload, Latency, Nanoseconds, Pattern,
@@ -94,20 +95,20 @@ pub(crate) fn run(
     {
         let block = workload.block.get();
         return Err(Error::Usage {
-            reason: format!(
-                "operations of {block} bytes past the cache; the disk takes multiples of {least}"
-            ),
+            reason: say("error-measure.usage-past-cache-of-disk")
+                .with("bytes", block.to_string())
+                .count("least", least),
         });
     }
     let set_up = begun.elapsed();
     let output = fio(&fio_command(workload, &path, storage.direct), &spans, stop)?;
     let (sample, latency) = parse(&output, workload).ok_or_else(|| Error::Fio {
-        reason: "its results are not what `--output-format=json` gives".to_owned(),
+        reason: say("error-measure.fio-output"),
     })?;
     emit(&TrialLine::Sample(sample.clone()));
     if sample.bytes.get() == 0 {
         return Err(Error::Fio {
-            reason: "it moved nothing in the counted time".to_owned(),
+            reason: say("error-measure.fio-nothing"),
         });
     }
     Ok(TrialResult {
@@ -125,27 +126,32 @@ pub(crate) fn run(
 }
 
 pub(crate) fn check(workload: &FolderWorkload) -> Result<(), Error> {
-    let usage = |reason: String| Err(Error::Usage { reason });
+    let usage = |reason: Message| Err(Error::Usage { reason });
     let block = workload.block.get();
     if !BLOCK_BYTES.contains(&block) {
         let (least, most) = (BLOCK_BYTES.start(), BLOCK_BYTES.end());
-        return usage(format!(
-            "operations of {block} bytes; {least} to {most} are possible"
-        ));
+        return usage(
+            say("error-measure.usage-operation")
+                .with("bytes", block.to_string())
+                .count("least", *least)
+                .count("most", *most),
+        );
     }
     if workload.operations.cache == Cache::Direct && !block.is_multiple_of(SECTOR_BYTES) {
-        return usage(format!(
-            "operations of {block} bytes past the cache; they must be a multiple of {SECTOR_BYTES}"
-        ));
+        return usage(
+            say("error-measure.usage-past-cache")
+                .with("bytes", block.to_string())
+                .count("sector", SECTOR_BYTES),
+        );
     }
     if workload.file_size.get() < block {
         let size = workload.file_size.get();
-        return usage(format!(
-            "a test file of {size} bytes is shorter than one operation"
-        ));
+        return usage(
+            say("error-measure.usage-file-below-operation").with("bytes", size.to_string()),
+        );
     }
     if !Path::new(&workload.folder).is_absolute() {
-        return usage(format!("`{}` is not a whole path", workload.folder));
+        return usage(say("error-measure.usage-path").with("path", &workload.folder));
     }
     operations::in_flight(&workload.operations, workload.depth).map(drop)
 }
@@ -154,18 +160,6 @@ pub(crate) fn check(workload: &FolderWorkload) -> Result<(), Error> {
 #[must_use]
 pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Command {
     let operations = &workload.operations;
-    let way = match (
-        operations.pattern,
-        workload.direction,
-        operations.opposite_percent,
-    ) {
-        (Pattern::Sequential, Direction::Read, 0) => "read",
-        (Pattern::Sequential, Direction::Write, 0) => "write",
-        (Pattern::Sequential, ..) => "rw",
-        (Pattern::Random, Direction::Read, 0) => "randread",
-        (Pattern::Random, Direction::Write, 0) => "randwrite",
-        (Pattern::Random, ..) => "randrw",
-    };
     let milliseconds = |span: Nanoseconds| format!("{}ms", span.get() / 1_000_000);
     let mut argv = vec![
         FIO.to_owned(),
@@ -177,7 +171,7 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
             file.display().to_string().replace(':', r"\:")
         ),
         format!("--size={}", workload.file_size.get()),
-        format!("--rw={way}"),
+        format!("--rw={}", read_write(workload)),
         format!("--bs={}", workload.block.get()),
         format!("--iodepth={}", workload.depth),
         format!("--numjobs={}", operations.threads),
@@ -216,6 +210,23 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
     Command::new(argv)
 }
 
+/// The pattern and direction of the operations, as `fio` calls them.
+const fn read_write(workload: &FolderWorkload) -> &'static str {
+    let operations = &workload.operations;
+    match (
+        operations.pattern,
+        workload.direction,
+        operations.opposite_percent,
+    ) {
+        (Pattern::Sequential, Direction::Read, 0) => "read",
+        (Pattern::Sequential, Direction::Write, 0) => "write",
+        (Pattern::Sequential, ..) => "rw",
+        (Pattern::Random, Direction::Read, 0) => "randread",
+        (Pattern::Random, Direction::Write, 0) => "randwrite",
+        (Pattern::Random, ..) => "randrw",
+    }
+}
+
 /// Runs `fio` and gives what it printed. Whatever ends us meanwhile ends it too.
 fn fio(command: &Command, spans: &Spans, stop: &Stop) -> Result<Vec<u8>, Error> {
     let deadline = Instant::now() + spans.whole() + FIO_OVERHEAD;
@@ -242,7 +253,7 @@ fn fio(command: &Command, spans: &Spans, stop: &Stop) -> Result<Vec<u8>, Error> 
     std::thread::Builder::new()
         .spawn(reading)
         .map_err(|source| Error::System {
-            action: "start a thread",
+            action: say("error-measure.start-thread"),
             source,
         })?;
     let output = loop {
@@ -251,7 +262,8 @@ fn fio(command: &Command, spans: &Spans, stop: &Stop) -> Result<Vec<u8>, Error> 
         }
         if Instant::now() >= deadline {
             return Err(Error::Fio {
-                reason: format!("it did not end within {:?}", spans.whole() + FIO_OVERHEAD),
+                reason: say("error-measure.fio-late")
+                    .with("limit", format!("{:?}", spans.whole() + FIO_OVERHEAD)),
             });
         }
         match heard.recv_timeout(STOP_POLL) {
@@ -268,7 +280,9 @@ fn fio(command: &Command, spans: &Spans, stop: &Stop) -> Result<Vec<u8>, Error> 
             let said = String::from_utf8_lossy(&ended.stderr);
             let said = said.lines().next().unwrap_or_default().trim();
             Err(Error::Fio {
-                reason: format!("it ended with status {status}: {said}"),
+                reason: say("error-measure.fio-status")
+                    .with("status", status.to_string())
+                    .with("said", said),
             })
         }
     }
@@ -357,8 +371,8 @@ pub(crate) fn direct_bytes(file: &Path) -> Option<u64> {
 }
 
 pub(crate) fn file_system(path: &Path) -> Result<(String, bool), Error> {
-    let found =
-        rustix::fs::statfs(path).map_err(|error| system("look at the file system", error))?;
+    let found = rustix::fs::statfs(path)
+        .map_err(|error| system(say("error-measure.file-system"), error))?;
     // The number is 32 bits wide and sits in a signed word of another width on each system.
     let kind = found.f_type as u64 & 0xFFFF_FFFF;
     let known = FILE_SYSTEMS.iter().find(|(number, ..)| *number == kind);
@@ -368,7 +382,7 @@ pub(crate) fn file_system(path: &Path) -> Result<(String, bool), Error> {
     })
 }
 
-fn system(action: &'static str, error: rustix::io::Errno) -> Error {
+fn system(action: Message, error: rustix::io::Errno) -> Error {
     Error::System {
         action,
         source: error.into(),
@@ -450,7 +464,7 @@ impl TestFile {
         let mut block = vec![0; POOL_BYTES];
         let mut written = 0;
         let failed = |source| Error::System {
-            action: "write the test file",
+            action: say("error-measure.write-test-file"),
             source,
         };
         while written < size {
@@ -494,16 +508,15 @@ fn check_kind(folder: &Path, kind: FolderKind) -> Result<(), Error> {
 
 /// What is said of a folder that is on that file system and should be on a disk.
 pub(crate) fn no_disk(folder: &Path, file_system: &str) -> Error {
-    let reason = format!(
-        "`{}` is on {file_system} and not on a disk",
-        folder.display()
-    );
+    let reason = say("error-measure.usage-no-disk")
+        .with("folder", folder.display().to_string())
+        .with("file-system", file_system);
     Error::Usage { reason }
 }
 
 /// Refuses to fill somebody's disk.
 pub(crate) fn check_free_space(folder: &Path, size: u64) -> Result<(), Error> {
-    let found = statvfs(folder).map_err(|error| system("ask for free space", error))?;
+    let found = statvfs(folder).map_err(|error| system(say("error-measure.free-space"), error))?;
     let available = found.f_bavail.saturating_mul(found.f_frsize);
     check_space(&whole(folder).display(), available, size)
 }

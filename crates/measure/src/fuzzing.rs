@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use locale::Language;
 use record::{FolderWorkload, HostLoad, HostName, Latency, Sample};
 
 use crate::{cold, counters, folder, load, runner, serving, tcp};
@@ -12,7 +13,7 @@ use crate::{cold, counters, folder, load, runner, serving, tcp};
 /// # Errors
 /// Why they cannot be understood.
 pub fn iperf3_results(text: &[u8]) -> Result<(usize, u64, Option<u64>), String> {
-    let far = tcp::FarResults::parse(text)?;
+    let far = tcp::FarResults::parse(text).map_err(|reason| Language::English.say(&reason))?;
     Ok((far.streams, far.bytes, far.retransmits))
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use locale::say;
 use record::{
     Bytes, Direction, Job, JobFile, JobWorkload, Nanoseconds, Sample, Storage, TrialLine,
     TrialResult,
@@ -380,7 +381,7 @@ fn sync(path: &Path) -> Result<Duration, Error> {
     File::open(path)
         .and_then(|file| file.sync_all())
         .map_err(|source| Error::System {
-            action: "write the copy to its disk",
+            action: say("error-measure.sync-copy"),
             source,
         })?;
     Ok(begun.elapsed())
@@ -422,7 +423,7 @@ impl<'a> SmallFiles<'a> {
         match self.tree.read_small(&path)?.bytes[..] == self.content[..] {
             true => Ok(()),
             false => Err(Error::Usage {
-                reason: format!("the server gives other bytes of `{path}` than it was given"),
+                reason: say("error-measure.usage-other-bytes").with("path", path),
             }),
         }
     }

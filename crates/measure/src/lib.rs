@@ -31,7 +31,7 @@ mod tcp;
 mod trial;
 mod worker;
 
-pub use error::{Error, ticket_hint};
+pub use error::{Error, message_of, ticket_hint};
 pub use executor::{Executed, Executor, Setup};
 pub use folder::fio_command;
 pub use load::Counters;
@@ -66,7 +66,7 @@ fn tcp_detail(tcp: &smb::TcpFacts) -> record::TcpDetail {
 /// Random bytes from the system.
 fn fill_random(buffer: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(buffer).map_err(|error| Error::System {
-        action: "get random bytes",
+        action: locale::say("error-measure.random"),
         source: std::io::Error::other(error.to_string()),
     })
 }

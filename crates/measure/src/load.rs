@@ -144,24 +144,45 @@ fn processor(before: &[u64; 8], after: &[u64; 8]) -> ProcessorLoad {
 
 pub(crate) fn parse(text: &str, at: Instant) -> Counters {
     let mut section = "";
-    let mut counters = Counters {
-        at,
-        processors: Vec::new(),
-        resent: None,
-        nics: Vec::new(),
-        pauses: None,
-        throttled: None,
-        disk_waited: None,
-        megahertz: (0.0, 0),
+    let mut reading = Reading {
+        counters: Counters {
+            at,
+            processors: Vec::new(),
+            resent: None,
+            nics: Vec::new(),
+            pauses: None,
+            throttled: None,
+            disk_waited: None,
+            megahertz: (0.0, 0),
+        },
+        tcp_names: Vec::new(),
+        groups: Vec::new(),
+        is_new_group: false,
     };
-    let mut tcp_names: Vec<&str> = Vec::new();
-    let mut groups: Vec<&str> = Vec::new();
-    let mut counts = false;
     for line in text.lines() {
-        if let Some(name) = line.strip_prefix('@') {
-            section = name;
-            continue;
+        match line.strip_prefix('@') {
+            Some(name) => section = name,
+            None => reading.take(section, line),
         }
+    }
+    reading.counters
+}
+
+/// Counters while they are read, line by line.
+struct Reading<'a> {
+    counters: Counters,
+    /// What the columns of TCP are called.
+    tcp_names: Vec<&'a str>,
+    /// The control groups so far: several processes may be in the same.
+    groups: Vec<&'a str>,
+    /// Whether the last of them was none of those before it.
+    is_new_group: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// Takes a line of a section.
+    fn take(&mut self, section: &str, line: &'a str) {
+        let counters = &mut self.counters;
         let words: Vec<&str> = line.split_whitespace().collect();
         match (section, words.as_slice()) {
             ("stat", [_, times @ ..]) => {
@@ -184,27 +205,12 @@ pub(crate) fn parse(text: &str, at: Instant) -> Counters {
                     counters.megahertz.1 += 1;
                 }
             }
-            ("snmp", [_, values @ ..]) if tcp_names.is_empty() => tcp_names = values.to_vec(),
-            ("snmp", [_, values @ ..]) => {
-                let at = tcp_names.iter().position(|name| *name == "RetransSegs");
-                counters.resent = at.and_then(|at| values.get(at)?.parse().ok());
-            }
+            ("snmp", [_, values @ ..]) => self.take_tcp(values),
             ("io", ["some", .., total]) => {
                 let total = total.strip_prefix("total=");
                 counters.disk_waited = total.and_then(|total| total.parse().ok());
             }
-            ("throttled", [folder]) if folder.starts_with('/') => {
-                counts = !groups.contains(folder);
-                groups.push(folder);
-            }
-            ("throttled", [name, value]) if counts => {
-                let value: u64 = value.parse().unwrap_or(0);
-                match *name {
-                    "throttled_usec" => add(&mut counters.throttled, value.saturating_mul(1000)),
-                    "throttled_time" => add(&mut counters.throttled, value),
-                    _ => {}
-                }
-            }
+            ("throttled", words) => self.take_throttled(words),
             ("pause", [.., value]) => {
                 if let Ok(value) = value.parse() {
                     add(&mut counters.pauses, value);
@@ -213,7 +219,37 @@ pub(crate) fn parse(text: &str, at: Instant) -> Counters {
             _ => {}
         }
     }
-    counters
+
+    /// The names of TCP's counters come first, and then their values.
+    fn take_tcp(&mut self, words: &[&'a str]) {
+        if self.tcp_names.is_empty() {
+            self.tcp_names = words.to_vec();
+            return;
+        }
+        let mut names = self.tcp_names.iter();
+        let at = names.position(|name| *name == "RetransSegs");
+        self.counters.resent = at.and_then(|at| words.get(at)?.parse().ok());
+    }
+
+    /// A control group, or one of its counters.
+    fn take_throttled(&mut self, words: &[&'a str]) {
+        match *words {
+            [folder] if folder.starts_with('/') => {
+                self.is_new_group = !self.groups.contains(&folder);
+                self.groups.push(folder);
+            }
+            [name, value] if self.is_new_group => {
+                let value: u64 = value.parse().unwrap_or(0);
+                let throttled = &mut self.counters.throttled;
+                match name {
+                    "throttled_usec" => add(throttled, value.saturating_mul(1000)),
+                    "throttled_time" => add(throttled, value),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn add(sum: &mut Option<u64>, more: u64) {

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use locale::say;
 use record::{Bytes, Job, JobWorkload, Storage, Task, Workload};
 use rustix::fs::statvfs;
 use smb::copy::Place;
@@ -99,7 +100,7 @@ fn on_a_disk(asked: Option<&str>, bytes_max: u64, stop: &Stop) -> Result<Scratch
 
 /// Whoever does the trial was not given the folder.
 pub(crate) fn no_near() -> Error {
-    let reason = "no folder of this machine was made for the copy".to_owned();
+    let reason = say("error-measure.usage-no-near");
     Error::Usage { reason }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::{Message, say};
 use record::{Direction, Latency, Nanoseconds, Operations, Pattern};
 use smb::File;
 
@@ -27,21 +28,24 @@ const BUCKETS: usize = (64 - PRECISION_BITS as usize + 1) << PRECISION_BITS;
 /// # Errors
 /// [`Error::Usage`] where that makes no sense.
 pub(crate) fn in_flight(operations: &Operations, depth: u32) -> Result<u32, Error> {
-    let usage = |reason: String| Err(Error::Usage { reason });
+    let usage = |reason: Message| Err(Error::Usage { reason });
     if !(1..=THREADS_MAX).contains(&operations.threads) {
-        let threads = operations.threads;
-        return usage(format!(
-            "{threads} threads; 1 to {THREADS_MAX} are possible"
-        ));
+        return usage(
+            say("error-measure.usage-threads")
+                .count("threads", operations.threads)
+                .count("most", THREADS_MAX),
+        );
     }
     let in_flight = operations.threads.saturating_mul(depth);
     if !(1..=UNDER_WAY_MAX).contains(&in_flight) {
-        return usage(format!(
-            "{in_flight} operations under way; 1 to {UNDER_WAY_MAX} are possible"
-        ));
+        return usage(
+            say("error-measure.usage-under-way")
+                .count("operations", in_flight)
+                .count("most", UNDER_WAY_MAX),
+        );
     }
     if operations.opposite_percent > 99 {
-        return usage("100 of a hundred operations the other way is the other way".to_owned());
+        return usage(say("error-measure.usage-opposite"));
     }
     Ok(in_flight)
 }
@@ -107,7 +111,7 @@ impl Workers<'_> {
                     Err(source) => {
                         self.stop.stop();
                         result = Err(Error::System {
-                            action: "start a thread",
+                            action: say("error-measure.start-thread"),
                             source,
                         });
                         break;

@@ -1,5 +1,6 @@
 //! Benchmarks that people quote, as recipes in TOML, and recipes of their own.
 
+use locale::{Message, say};
 use record::Recipe;
 use record::mistake::{line_at, start_of, wrong_with};
 
@@ -46,7 +47,7 @@ pub const PRESETS: &[Preset] = &presets![
 /// # Errors
 /// [`Error::Recipe`] with what is wrong and where.
 pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
-    read(name, toml, |error| wrong_with(toml, error))
+    read(name, toml, |error| wrong_with(toml, error).into())
 }
 
 /// The same of a file that another file names: what is wrong is told by its line, and nothing of that line is
@@ -57,16 +58,16 @@ pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
 pub fn recipe_named_by_a_file(name: &str, toml: &str) -> Result<Recipe, Error> {
     read(name, toml, |error| {
         let line = line_at(toml, start_of(toml, error));
-        format!("line {line} is none of a recipe")
+        say("error-measure.recipe-line").count("line", line)
     })
 }
 
 fn read(
     name: &str,
     toml: &str,
-    told: impl FnOnce(&toml::de::Error) -> String,
+    told: impl FnOnce(&toml::de::Error) -> Message,
 ) -> Result<Recipe, Error> {
-    let refuse = |reason: String| Error::Recipe {
+    let refuse = |reason: Message| Error::Recipe {
         name: name.to_owned(),
         reason,
     };

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Output, Process, STATUS_NO_PROGRAM};
+use locale::{Message, say};
 use record::{
     Bytes, Failure, FailureKind, KeepInput, MtuProof, Sample, TrialInput, TrialLine, TrialResult,
     Workload,
@@ -50,7 +51,7 @@ type Stdin = Option<Box<dyn Write + Send>>;
 /// A trial that was told what to do.
 type Started = (Process, Stdin, Receiver<Heard>);
 /// What the thread that reads a trial's output hands on.
-pub(crate) type Heard = Result<TrialLine, String>;
+pub(crate) type Heard = Result<TrialLine, Message>;
 
 impl Runner {
     /// Trials run through `exec`; `program` is linerate's path there.
@@ -97,11 +98,8 @@ impl Runner {
             .then(|| serde_json::from_slice(&output.stdout).ok())
             .flatten();
         proven.ok_or_else(|| {
-            failure(
-                FailureKind::Internal,
-                format!("`{} probe` does not talk as it should", self.program),
-                "is it the same version of linerate on both hosts?",
-            )
+            let reason = say("error-measure.nonsense-of-probe").with("program", &self.program);
+            other_version(reason)
         })
     }
 
@@ -112,10 +110,18 @@ impl Runner {
         stop: &Stop,
         progress: &mut dyn FnMut(&Sample),
     ) -> Result<TrialResult, Failure> {
-        let deadline = Instant::now() + limit;
+        let begun = Instant::now();
         let (process, stdin, heard) = self.start(input)?;
-        let line = wait(&heard, deadline, stop, progress);
-        self.end(line, limit, stdin, process)
+        let line = wait(&heard, begun + limit, stop, progress);
+        let ended = self.end(line, limit, stdin, process);
+        let ms = begun.elapsed().as_millis();
+        match &ended {
+            Ok(_) => tracing::debug!(workload = ?input.workload, ms, "trial ended"),
+            Err(failure) => {
+                tracing::warn!(workload = ?input.workload, ms, ?failure, "trial failed")
+            }
+        }
+        ended
     }
 
     /// Starts the program and tells it what to do.
@@ -149,11 +155,7 @@ impl Runner {
             }),
             line => match self.end(line, limit, stdin, process) {
                 Err(failure) => Err(failure),
-                Ok(_) => Err(failure(
-                    FailureKind::Internal,
-                    "a test file was to be kept and something was measured".to_owned(),
-                    "is it the same version of linerate on both hosts?",
-                )),
+                Ok(_) => Err(other_version(say("error-measure.measured-for-kept"))),
             },
         }
     }
@@ -180,18 +182,15 @@ impl Runner {
                 Err(self.why_it_ended(process))
             }
             Waited::Stopped => Err(Error::Stopped.failure()),
-            Waited::Late => Err(failure(
-                FailureKind::Unreachable,
-                format!("the trial took longer than {limit:?} and was ended"),
-                "look whether the server still answers",
-            )),
-            Waited::Nonsense(reason) => Err(failure(
-                FailureKind::Internal,
-                format!(
-                    "`{} trial` does not talk as it should: {reason}",
-                    self.program
-                ),
-                "is it the same version of linerate on both hosts?",
+            Waited::Late => {
+                let late = say("error-measure.late").with("limit", format!("{limit:?}"));
+                let failure = Failure::new(FailureKind::Unreachable, late);
+                Err(failure.with_hint(say("hint-measure.late")))
+            }
+            Waited::Nonsense(reason) => Err(other_version(
+                say("error-measure.nonsense-of-trial")
+                    .with("program", &self.program)
+                    .with("reason", reason),
             )),
         }
     }
@@ -203,19 +202,15 @@ impl Runner {
             Ok(output) if output.status == STATUS_NO_PROGRAM => no_program(program),
             Ok(output) => {
                 let text = String::from_utf8_lossy(&output.stderr);
-                let mut chain = vec![format!(
-                    "`{program} trial` ended without a result, status {}",
-                    output.status
-                )];
+                let ended = say("error-measure.no-result")
+                    .with("program", program)
+                    .with("status", output.status.to_string());
+                let mut failure = Failure::new(FailureKind::Internal, ended);
                 let said: String = text.trim().chars().take(ERROR_TEXT_CHARS_MAX).collect();
                 if !said.is_empty() {
-                    chain.push(said);
+                    failure.push(&said.into());
                 }
-                Failure {
-                    kind: FailureKind::Internal,
-                    chain,
-                    hint: None,
-                }
+                failure
             }
         }
     }
@@ -302,7 +297,7 @@ enum Waited {
     Ended,
     Stopped,
     Late,
-    Nonsense(String),
+    Nonsense(Message),
 }
 
 /// Waits for a process that says all it has to say at its end, or ends it.
@@ -360,7 +355,7 @@ fn read_lines(process: &mut Process) -> Result<Receiver<Heard>, Failure> {
         };
         thread::Builder::new().spawn(reading).map_err(|source| {
             Error::System {
-                action: "start a thread",
+                action: say("error-measure.start-thread"),
                 source,
             }
             .failure()
@@ -373,11 +368,10 @@ pub(crate) fn next_line(stdout: &mut impl BufRead) -> Option<Heard> {
     let mut line = Vec::new();
     match stdout.take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
         Ok(0) | Err(_) => None,
-        Ok(_) if !line.ends_with(b"\n") => Some(Err(format!(
-            "a line of {} bytes without an end",
-            line.len()
-        ))),
-        Ok(_) => Some(serde_json::from_slice(&line).map_err(|error| error.to_string())),
+        Ok(_) if !line.ends_with(b"\n") => Some(Err(
+            say("error-measure.endless-line").count("bytes", line.len())
+        )),
+        Ok(_) => Some(serde_json::from_slice(&line).map_err(|error| error.to_string().into())),
     }
 }
 
@@ -391,19 +385,13 @@ fn of_host(error: host::Error, program: &str) -> Failure {
 }
 
 fn no_program(program: &str) -> Failure {
-    failure(
-        FailureKind::Refused,
-        format!("there is no `{program}` on the client host"),
-        "linerate has to be installed on the client, and only there",
-    )
+    let missing = say("error-measure.no-program").with("program", program);
+    Failure::new(FailureKind::Refused, missing).with_hint(say("hint-measure.no-program"))
 }
 
-fn failure(kind: FailureKind, text: String, hint: &str) -> Failure {
-    Failure {
-        kind,
-        chain: vec![text],
-        hint: Some(hint.to_owned()),
-    }
+/// The program at the other end does not do what this one expects of it.
+fn other_version(what: Message) -> Failure {
+    Failure::new(FailureKind::Internal, what).with_hint(say("hint-measure.same-version"))
 }
 
 #[cfg(test)]
@@ -492,11 +480,9 @@ mod tests {
 
     #[test]
     fn a_failure_comes_through_as_it_was_written() {
-        let wanted = Failure {
-            kind: FailureKind::Refused,
-            chain: vec!["a".to_owned(), "b".to_owned()],
-            hint: None,
-        };
+        let mut wanted = Failure::new(FailureKind::Refused, "a");
+        wanted.push(&say("error-measure.no-iperf"));
+        let wanted = wanted.with_hint(say("hint-measure.no-iperf"));
         let line = serde_json::to_string(&TrialLine::Failure(wanted.clone())).unwrap();
         let script = format!("read line; echo '{line}'");
         assert_eq!(run(&script, LONG, &Stop::new()), Err(wanted));

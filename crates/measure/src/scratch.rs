@@ -4,35 +4,31 @@
 //! close, elsewhere it is locked. So the server or the system lets go of it however we end, and the
 //! next one that makes a folder there finds this one, which nobody holds, and removes it.
 
-use std::fs::{self, File, Metadata};
+mod hold;
+mod removal;
+
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 
+use locale::say;
 use os::made::{Made, Shared};
-use rustix::fs::{Advice, FlockOperation, fadvise, fcntl_lock, flock, syncfs};
+use rustix::fs::{Advice, FlockOperation, fadvise, fcntl_lock, syncfs};
 use smb::copy::Place;
 use smb::{Access, Disposition, OpenOptions as HowToOpen, Tree};
 
 use crate::share::{check_space, joined, pieces, test_name};
 use crate::{Error, Stop, folder};
+use hold::{HOLD, Hold, Parent};
+use removal::{remove_folder, remove_leftovers};
 
-/// How the folder and the file beside it end.
+/// How the folder ends.
 const FOLDER: &str = ".files";
-const HOLD: &str = ".hold";
 /// What a file takes on a disk beside its content, at most: a cluster, and its name.
 const FILE_OVERHEAD: u64 = 8 << 10;
-/// Files that are removed at once.
-const REMOVING: usize = 16;
-/// Files of this size are emptied before they are removed; of smaller ones that costs more than it saves.
-const EMPTIED_BYTES_MIN: u64 = 64 << 10;
 /// Folders within each other in what we make; deeper ones were not made by us.
 const DEPTH_MAX: usize = 4;
-/// Entries of a share's folder that are looked at for what was left there.
-const ENTRIES_MAX: usize = 10_000;
 /// The mode of a file of ours, less the umask.
 const FILE_MODE: u32 = 0o666;
 /// Bytes of a write in a folder.
@@ -62,92 +58,6 @@ enum Base {
 enum At<'a> {
     Share(&'a Tree, String),
     Local(&'a Shared),
-}
-
-/// The file beside a folder, in our hands. Dropping it lets go of it.
-enum Hold {
-    /// The server removes it when it is closed.
-    Share(#[expect(dead_code, reason = "it is held by being there")] smb::File),
-    /// Locked, and to be removed by its name.
-    Local(
-        #[expect(dead_code, reason = "its lock goes with it")] File,
-        Shared,
-        String,
-    ),
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        if let Self::Local(_, folder, name) = self {
-            folder.remove_file(name).ok();
-        }
-    }
-}
-
-/// Where the folder is made.
-struct Parent<'a> {
-    place: &'a Place,
-    /// The same, where it is no share's. Its path is not looked up again.
-    held: Option<Shared>,
-}
-
-impl<'a> Parent<'a> {
-    fn of(place: &'a Place) -> Result<Self, Error> {
-        let held = match place {
-            Place::Share { .. } => None,
-            Place::Local(path) => {
-                let held = Shared::open(path).map_err(|source| failed(place, source))?;
-                Some(held)
-            }
-        };
-        Ok(Self { place, held })
-    }
-}
-
-impl Hold {
-    /// Takes the file beside a folder; none while somebody else has it.
-    fn take(parent: &Parent<'_>, name: &str) -> Result<Option<Self>, Error> {
-        let name = format!("{name}{HOLD}");
-        let Some(folder) = &parent.held else {
-            return Self::take_on_share(&parent.place.join(&name));
-        };
-        let failed = |source| failed(parent.place, source);
-        // Another user may have put a link or a pipe there.
-        let file = folder.open_file(&name).map_err(failed)?;
-        if !file.metadata().is_ok_and(|now| is_ours(&now)) {
-            return Ok(None);
-        }
-        // Where there are no locks nobody can know, and nobody takes what another one has made.
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Ok(None);
-        }
-        // Made only if it is ours: what is dropped removes the file.
-        let folder = folder.try_clone().map_err(failed)?;
-        Ok(Some(Self::Local(file, folder, name)))
-    }
-
-    fn take_on_share(place: &Place) -> Result<Option<Self>, Error> {
-        let Place::Share { tree, path } = place else {
-            return Ok(None);
-        };
-        let options = HowToOpen {
-            disposition: Disposition::Create,
-            folder: Some(false),
-            delete_on_close: true,
-            share_write: false,
-            ..HowToOpen::open(Access::ReadWrite)
-        };
-        match tree.open(path, &options) {
-            Ok(file) => Ok(Some(Self::Share(file))),
-            Err(smb::Error::AlreadyExists { .. } | smb::Error::Busy { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
-/// Whether it is a regular file that this user has made.
-fn is_ours(now: &Metadata) -> bool {
-    now.is_file() && now.uid() == rustix::process::geteuid().as_raw()
 }
 
 fn failed(place: &Place, source: io::Error) -> Error {
@@ -493,7 +403,7 @@ impl Lockable {
             .into_iter()
             .try_for_each(|operation| fcntl_lock(file, operation))
             .map_err(|error| Error::System {
-                action: "lock a file",
+                action: say("error-measure.lock-file"),
                 source: error.into(),
             }),
         }
@@ -509,90 +419,6 @@ fn check_free_space(parent: &Place, size: u64) -> Result<(), Error> {
             size,
         ),
     }
-}
-
-/// Removes folders of ours that nobody holds any more.
-fn remove_leftovers(parent: &Parent<'_>, stop: &Stop) {
-    let names: Vec<String> = match parent.place {
-        Place::Share { tree, path } => {
-            let entries = tree.entries(path).into_iter().flatten().flatten();
-            entries.take(ENTRIES_MAX).map(|entry| entry.name).collect()
-        }
-        Place::Local(path) => {
-            let entries = fs::read_dir(path).into_iter().flatten().flatten();
-            let names = entries.map(|entry| entry.file_name().into_string());
-            names.filter_map(Result::ok).collect()
-        }
-    };
-    for name in names {
-        let Some(ours) = name.strip_suffix(FOLDER).or(name.strip_suffix(HOLD)) else {
-            continue;
-        };
-        let number = ours.strip_prefix(".linerate-").unwrap_or_default();
-        let is_number = number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !is_number || stop.is_asked() {
-            continue;
-        }
-        if let Ok(Some(_hold)) = Hold::take(parent, ours) {
-            let name = format!("{ours}{FOLDER}");
-            match &parent.held {
-                Some(folder) => folder.remove_folder(&name).ok(),
-                None => remove_folder(&parent.place.join(&name), 0).ok(),
-            };
-        }
-    }
-}
-
-/// Takes a file's content from it: a server with a recycle bin keeps what is removed. One that cannot be
-/// emptied is removed all the same.
-fn empty(tree: &Tree, path: &str) {
-    let options = HowToOpen {
-        disposition: Disposition::Truncate,
-        folder: Some(false),
-        ..HowToOpen::open(Access::Write)
-    };
-    tree.open(path, &options).and_then(smb::File::close).ok();
-}
-
-/// Removes a folder of a share with all that is in it; one that is not there is removed already.
-fn remove_folder(place: &Place, depth: usize) -> Result<(), Error> {
-    let Place::Share { tree, path } = place else {
-        return Ok(());
-    };
-    let entries = match tree.list(path) {
-        Err(smb::Error::NotFound { .. }) => return Ok(()),
-        entries => entries?,
-    };
-    let entries: Vec<smb::copy::Entry> = entries.into_iter().map(Into::into).collect();
-    let (folders, files): (Vec<_>, Vec<_>) = entries
-        .iter()
-        .partition(|entry| entry.kind == smb::copy::Kind::Folder);
-    for folder in folders {
-        if depth < DEPTH_MAX {
-            remove_folder(&place.join(&folder.name), depth + 1)?;
-        }
-    }
-    let next = AtomicUsize::new(0);
-    let lost = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for _ in 0..REMOVING.min(files.len()) {
-            scope.spawn(|| {
-                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed))
-                    && !lost.load(Ordering::Relaxed)
-                {
-                    let path = joined(path, &file.name);
-                    if file.size >= EMPTIED_BYTES_MIN {
-                        empty(tree, &path);
-                    }
-                    if tree.remove_file(&path).is_err() {
-                        // The folder will not be empty then, which is what is told.
-                        lost.store(true, Ordering::Relaxed);
-                    }
-                }
-            });
-        }
-    });
-    Ok(tree.remove_folder(path)?)
 }
 
 fn forget(path: &Path, depth: usize) {

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use host::exec::{Command, Exec, Process, STATUS_NO_PROGRAM};
+use locale::{Argument, Message, say};
 
 use crate::Error;
 
@@ -70,7 +71,7 @@ impl FarServer {
             }
         }
         Err(Error::FarServer {
-            reason: refused.unwrap_or_default(),
+            reason: refused.unwrap_or_else(|| "".into()),
         })
     }
 
@@ -85,7 +86,7 @@ impl FarServer {
             thread::Builder::new()
                 .spawn(reading)
                 .map_err(|source| Error::System {
-                    action: "start a thread",
+                    action: say("error-measure.start-thread"),
                     source,
                 })?;
         }
@@ -99,7 +100,8 @@ impl FarServer {
             Ok(()) => Ok(server),
             Err(RecvTimeoutError::Disconnected) => Err(server.why_it_ended()),
             Err(RecvTimeoutError::Timeout) => {
-                let reason = format!("it does not listen after {START_LIMIT:?}");
+                let reason =
+                    say("error-measure.server-silent").with("limit", format!("{START_LIMIT:?}"));
                 Err(Error::FarServer { reason })
             }
         }
@@ -114,7 +116,7 @@ impl FarServer {
     fn why_it_ended(&mut self) -> Error {
         let Some(process) = self.process.take() else {
             return Error::FarServer {
-                reason: "it has ended".to_owned(),
+                reason: say("error-measure.server-gone"),
             };
         };
         match process.wait(END_LIMIT) {
@@ -123,8 +125,10 @@ impl FarServer {
                 let text = String::from_utf8_lossy(&output.stderr);
                 let reason = text.trim();
                 let reason = match reason {
-                    "" => format!("it ended with status {}", output.status),
-                    said => said.to_owned(),
+                    "" => {
+                        say("error-measure.server-status").with("status", output.status.to_string())
+                    }
+                    said => said.into(),
                 };
                 Error::FarServer { reason }
             }
@@ -144,8 +148,12 @@ impl Drop for FarServer {
     }
 }
 
-fn is_port_taken(reason: &str) -> bool {
-    reason.contains("Address already in use")
+fn is_port_taken(reason: &Message) -> bool {
+    // iperf3 says so in its own words.
+    matches!(
+        reason.argument("text"),
+        Some(Argument::Text(said)) if said.contains("Address already in use")
+    )
 }
 
 /// Reads a server's output to its end and tells when it listens, until nobody wants to know.

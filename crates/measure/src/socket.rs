@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use locale::{Message, say};
 use record::{CongestionControl, SocketOptions};
 
 use crate::Error;
@@ -14,12 +15,15 @@ const BUFFER_BYTES: RangeInclusive<u64> = 4 << 10..=1 << 30;
 /// What was asked for, once it is known to make sense. The source address is not among it: it belongs to a
 /// connection.
 pub(crate) fn options(wanted: &SocketOptions) -> Result<smb::SocketOptions, Error> {
-    let usage = |reason: String| Err(Error::Usage { reason });
+    let usage = |reason: Message| Err(Error::Usage { reason });
     if let Some(segment) = wanted.segment.filter(|it| !SEGMENT_BYTES.contains(it)) {
         let (least, most) = (SEGMENT_BYTES.start(), SEGMENT_BYTES.end());
-        return usage(format!(
-            "segments of {segment} bytes; {least} to {most} are possible"
-        ));
+        return usage(
+            say("error-measure.usage-segment")
+                .count("bytes", segment)
+                .count("least", *least)
+                .count("most", *most),
+        );
     }
     for bytes in [wanted.receive_buffer, wanted.send_buffer]
         .into_iter()
@@ -28,16 +32,19 @@ pub(crate) fn options(wanted: &SocketOptions) -> Result<smb::SocketOptions, Erro
         let bytes = bytes.get();
         if !BUFFER_BYTES.contains(&bytes) {
             let (least, most) = (BUFFER_BYTES.start(), BUFFER_BYTES.end());
-            return usage(format!(
-                "a buffer of {bytes} bytes; {least} to {most} are possible"
-            ));
+            return usage(
+                say("error-measure.usage-buffer")
+                    .with("bytes", bytes.to_string())
+                    .count("least", *least)
+                    .count("most", *most),
+            );
         }
     }
     if let Some(source) = wanted
         .source
         .filter(|it| it.is_unspecified() || it.is_multicast())
     {
-        return usage(format!("no connection leaves from {source}"));
+        return usage(say("error-measure.usage-source").with("source", source));
     }
     let buffer = |bytes: Option<record::Bytes>| bytes.and_then(|it| usize::try_from(it.get()).ok());
     let congestion_control = wanted.congestion_control.map(|it| match it {

@@ -6,6 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use locale::say;
+
 use crate::Error;
 
 /// How often somebody who waits for something else looks whether to stop.
@@ -90,7 +92,7 @@ pub(crate) fn spawn<'scope>(
         .spawn_scoped(scope, work)
         .map(drop)
         .map_err(|source| Error::System {
-            action: "start a thread",
+            action: say("error-measure.start-thread"),
             source,
         })
 }

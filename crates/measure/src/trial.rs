@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::say;
 use record::{
     Credentials, FailureKind, KeepInput, Place, Sandbox, Secret, TaskWorkload, TrialInput,
     TrialLine, TrialResult, Workload,
@@ -179,7 +180,7 @@ pub(crate) fn when_ended(
     };
     let started = thread::Builder::new().spawn(watch);
     started.map(drop).map_err(|source| Error::System {
-        action: "start a thread",
+        action: say("error-measure.start-thread"),
         source,
     })
 }
@@ -363,7 +364,7 @@ pub(crate) fn read_input(stdin: &mut impl Read) -> Result<Input, Error> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(source) => {
                 return Err(Error::System {
-                    action: "read the trial's input",
+                    action: say("error-measure.read-input"),
                     source,
                 });
             }

@@ -12,6 +12,7 @@ mod imp {
     use std::path::Path;
     use std::process::{Command, Stdio};
 
+    use locale::say;
     use os::sandbox::{Confined, Rules, User, can_work_here, close_inherited, confine};
     use record::{Enforced, Identity, Sandbox};
     use smb::{Broker, Login, serve_tokens};
@@ -22,8 +23,11 @@ mod imp {
     use crate::trial::{Failed, Input, Performer, Watched, fail, perform, read_input, when_ended};
     use crate::{Error, share};
 
-    fn system(action: &'static str) -> impl Fn(io::Error) -> Error {
-        move |source| Error::System { action, source }
+    fn system(id: &'static str) -> impl Fn(io::Error) -> Error {
+        move |source| Error::System {
+            action: say(id),
+            source,
+        }
     }
 
     impl Worker {
@@ -34,7 +38,7 @@ mod imp {
             orphaned: impl FnOnce() + Send + 'static,
         ) -> Result<Result<(), Failed>, Error> {
             let (ours, theirs) =
-                UnixStream::pair().map_err(system("make a socket for the trial's process"))?;
+                UnixStream::pair().map_err(system("error-measure.worker-socket"))?;
             let kept = self.environment.iter();
             let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
             let watched = Watched::new(input);
@@ -55,13 +59,13 @@ mod imp {
                 .envs(kept)
                 .stdin(Stdio::from(OwnedFd::from(theirs)))
                 .spawn()
-                .map_err(system("start the trial's process"))?;
+                .map_err(system("error-measure.start-worker"))?;
             let given = input.for_worker().to_line();
             let given = given.and_then(|line| (&ours).write_all(&line));
-            given.map_err(system("say to the trial's process what to do"))?;
+            given.map_err(system("error-measure.instruct-worker"))?;
             let hang_up = ours
                 .try_clone()
-                .map_err(system("watch the trial's process"))?;
+                .map_err(system("error-measure.watch-worker"))?;
             let watch = watched.clone();
             when_ended(stdin, move || {
                 // It sees that, tidies up and ends. Where it does not, we go first.
@@ -74,14 +78,14 @@ mod imp {
             ours.shutdown(Shutdown::Both).ok();
             let status = process
                 .wait()
-                .map_err(system("wait for the trial's process"))?;
+                .map_err(system("error-measure.await-worker"))?;
             drop(near);
             watched.finish();
             match status.code().map(u8::try_from) {
                 Some(Ok(0)) => Ok(Ok(())),
                 Some(Ok(code)) => Ok(Err(Failed::Status(code))),
                 _ => Err(Error::System {
-                    action: "run the trial's process to its end",
+                    action: say("error-measure.worker-end"),
                     source: io::Error::other(status.to_string()),
                 }),
             }
@@ -98,11 +102,11 @@ mod imp {
         orphaned: impl FnOnce() + Send + 'static,
     ) -> Result<(), Failed> {
         if let Err(error) = close_inherited() {
-            return fail(&mut stdout, &system("close what was inherited by")(error));
+            return fail(&mut stdout, &system("error-measure.close-inherited")(error));
         }
         let socket = match io::stdin().as_fd().try_clone_to_owned() {
             Ok(socket) => UnixStream::from(socket),
-            Err(error) => return fail(&mut stdout, &system("take up the socket")(error)),
+            Err(error) => return fail(&mut stdout, &system("error-measure.take-socket")(error)),
         };
         let begun = begin(&socket, &mut stdout, orphaned);
         begun.unwrap_or_else(|error| fail(&mut stdout, &error))
@@ -119,7 +123,7 @@ mod imp {
         let folder = input.folder();
         // Where there are no owners, root stays root.
         let is_given =
-            given.is_none() || can_work_here().map_err(system("look at the folder of"))?;
+            given.is_none() || can_work_here().map_err(system("error-measure.look-at-folder"))?;
         let rules = Rules {
             user: match folder.is_none() && is_given {
                 true => User::Unprivileged,
@@ -132,8 +136,12 @@ mod imp {
                 .map(Path::to_owned)
                 .collect(),
         };
-        let confined = confine(&rules).map_err(system("give up the rights of"))?;
-        let ends = || socket.try_clone().map_err(system("take up the socket"));
+        let confined = confine(&rules).map_err(system("error-measure.give-up-rights"))?;
+        let ends = || {
+            socket
+                .try_clone()
+                .map_err(system("error-measure.take-socket"))
+        };
         let watched = Watched::new(&input);
         let gone = {
             let watched = watched.clone();
@@ -149,7 +157,10 @@ mod imp {
             Identity::Anonymous => smb::Identity::Anonymous,
         };
         let broker = Broker::start(identity, user, ends()?, ends()?, gone);
-        let login = match (identity, broker.map_err(system("start a thread"))?) {
+        let login = match (
+            identity,
+            broker.map_err(system("error-measure.start-thread"))?,
+        ) {
             (smb::Identity::Anonymous, _) => Login::Anonymous,
             (_, broker) => Login::Brokered(broker),
         };

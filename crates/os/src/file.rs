@@ -5,12 +5,14 @@
 //! and the user may be able to exchange anything on it. From there on only the open folder counts,
 //! and no name in it is followed to another place. What a person names is written by [`replace`].
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use locale::{Language, Message, say};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -36,7 +38,6 @@ const ROOT: u32 = 0;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system says no.
-    #[error("cannot {action} `{}`", path.display())]
     System {
         /// What we were doing.
         action: &'static str,
@@ -46,18 +47,33 @@ pub enum Error {
         source: io::Error,
     },
     /// It could be opened, and others could have put there what they like.
-    #[error("`{}` {reason}", path.display())]
     Unsafe {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
+        /// What is wrong with it, in a sentence that does not name it.
+        reason: Message,
         /// What to do about it.
-        hint: String,
+        hint: Message,
     },
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
+}
+
 impl Error {
+    /// What happened, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        let (message, path) = match self {
+            Self::System { action, path, .. } => (cannot(action), path),
+            Self::Unsafe { path, reason, .. } => (reason.clone(), path),
+        };
+        message.with("path", path.display().to_string())
+    }
+
     /// Whether it is because there is no such file or folder.
     #[must_use]
     pub fn is_missing(&self) -> bool {
@@ -78,10 +94,10 @@ impl Error {
 
     /// What to do next, where we know it.
     #[must_use]
-    pub fn hint(&self) -> Option<&str> {
+    pub fn hint(&self) -> Option<Message> {
         match self {
             Self::System { .. } => None,
-            Self::Unsafe { hint, .. } => Some(hint),
+            Self::Unsafe { hint, .. } => Some(hint.clone()),
         }
     }
 
@@ -94,12 +110,32 @@ impl Error {
         }
     }
 
-    fn of(path: &Path, reason: impl Into<String>, hint: impl Into<String>) -> Self {
+    fn of(path: &Path, reason: Message, hint: Message) -> Self {
         Self::Unsafe {
             path: path.to_owned(),
-            reason: reason.into(),
-            hint: hint.into(),
+            reason,
+            hint,
         }
+    }
+}
+
+/// What the system does not let us do.
+fn cannot(action: &str) -> Message {
+    match action {
+        "create" => say("error-os.cannot-create"),
+        "find" => say("error-os.cannot-find"),
+        "follow" => say("error-os.cannot-follow"),
+        "list" => say("error-os.cannot-list"),
+        "look at" => say("error-os.cannot-look-at"),
+        "make" => say("error-os.cannot-make"),
+        "name a new file for" => say("error-os.cannot-name-new-file"),
+        "open" => say("error-os.cannot-open"),
+        "read" => say("error-os.cannot-read"),
+        "remove" => say("error-os.cannot-remove"),
+        "rename" => say("error-os.cannot-rename"),
+        "sync" => say("error-os.cannot-sync"),
+        "write" => say("error-os.cannot-write"),
+        other => say("error-os.cannot").with("action", other),
     }
 }
 
@@ -272,17 +308,14 @@ impl Folder {
             errno => failed(action, &path)(errno),
         })?;
         let now = stat(&opened, &path)?;
-        let odd = |reason: &str| {
-            let hint = "linerate did not write it: look who did, and remove it";
-            Error::of(&path, reason, hint)
-        };
+        let odd = |id| Error::of(&path, say(id), say("hint-os.not-written-by-us"));
         match FileType::from_raw_mode(now.st_mode) {
             FileType::RegularFile => {}
             FileType::Directory => return Err(not_opened(&path, Errno::ISDIR)),
-            _ => return Err(odd("is no regular file")),
+            _ => return Err(odd("error-os.not-regular")),
         }
         if now.st_nlink != 1 {
-            return Err(odd("has another name as well, by a hard link"));
+            return Err(odd("error-os.hard-link"));
         }
         self.check_own(&now, &path)?;
         Ok(File::from(opened))
@@ -323,8 +356,8 @@ impl Folder {
         if is_plain && parts.next().is_none() {
             return Ok(name);
         }
-        let reason = format!("has no file of the name `{}`", name.escape_default());
-        Err(Error::of(&self.path, reason, "name a file of that folder"))
+        let reason = say("error-os.no-such-name").with("name", name.escape_default().to_string());
+        Err(Error::of(&self.path, reason, say("hint-os.file-of-folder")))
     }
 
     fn check_own(&self, now: &Stat, path: &Path) -> Result<(), Error> {
@@ -343,8 +376,7 @@ impl Folder {
 /// # Errors
 /// When it is there and no regular file (a link, a pipe, a device), or cannot be written.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let no_name = || Error::of(path, "is no name of a file", "name a file");
-    let name = path.file_name().ok_or_else(no_name)?;
+    let name = path.file_name().ok_or_else(|| no_name(path))?;
     let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
     let missing = Missing::Made(Mode::from_raw_mode(0o777));
     let folder = walk(parent.unwrap_or(Path::new(".")), Trust::Named, missing)?;
@@ -405,16 +437,14 @@ pub fn extend(path: &Path) -> Result<File, Error> {
     let now = stat(&file, path)?;
     regular_mode(&now, path)?;
     if now.st_nlink != 1 {
-        let reason = "has another name as well, by a hard link";
-        let hint = "what is added to it would stand in the other as well; copy it";
-        return Err(Error::of(path, reason, hint));
+        let reason = say("error-os.hard-link");
+        return Err(Error::of(path, reason, say("hint-os.copy-it")));
     }
     Ok(File::from(file))
 }
 
 fn named(path: &Path, action: &'static str, how: OFlags) -> Result<OwnedFd, Error> {
-    let no_name = || Error::of(path, "is no name of a file", "name a file");
-    let name = path.file_name().ok_or_else(no_name)?;
+    let name = path.file_name().ok_or_else(|| no_name(path))?;
     let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     let folder = walk(parent, Trust::Named, Missing::Refused)?;
@@ -426,16 +456,19 @@ fn named(path: &Path, action: &'static str, how: OFlags) -> Result<OwnedFd, Erro
     })
 }
 
+fn no_name(path: &Path) -> Error {
+    Error::of(path, say("error-os.no-name"), say("hint-os.name-a-file"))
+}
+
 /// The rights of a regular file.
 fn regular_mode(there: &Stat, path: &Path) -> Result<Mode, Error> {
     let what = match FileType::from_raw_mode(there.st_mode) {
         FileType::RegularFile => return Ok(Mode::from_raw_mode(there.st_mode & 0o777)),
-        FileType::Symlink => "is a symbolic link, and linerate writes through none",
-        FileType::Directory => "is a folder",
-        _ => "is no regular file",
+        FileType::Symlink => "error-os.link-not-written",
+        FileType::Directory => "error-os.folder",
+        _ => "error-os.not-regular",
     };
-    let hint = "name a file that is not there yet, or a regular one; `/dev/stdout` is none";
-    Err(Error::of(path, what, hint))
+    Err(Error::of(path, say(what), say("hint-os.new-or-regular")))
 }
 
 const FOLDER: OFlags = OFlags::DIRECTORY
@@ -457,22 +490,22 @@ fn stat(descriptor: &OwnedFd, path: &Path) -> Result<Stat, Error> {
 }
 
 fn not_opened(path: &Path, errno: Errno) -> Error {
-    let hint = "linerate did not make it: look who did, and remove it";
+    let odd = |id| Error::of(path, say(id), say("hint-os.not-made-by-us"));
     match errno {
-        Errno::LOOP => Error::of(
-            path,
-            "is a symbolic link, and linerate follows none here",
-            hint,
-        ),
+        Errno::LOOP => odd("error-os.link-not-followed"),
         Errno::NOTDIR => {
             let link = rustix::fs::readlinkat(rustix::fs::CWD, path, Vec::new()).is_ok();
             match link {
                 true => not_opened(path, Errno::LOOP),
-                false => Error::of(path, "is no folder", hint),
+                false => odd("error-os.not-a-folder"),
             }
         }
-        Errno::NXIO => Error::of(path, "is no regular file", "name a regular file"),
-        Errno::ISDIR => Error::of(path, "is a folder", "name a file in it"),
+        Errno::NXIO => Error::of(
+            path,
+            say("error-os.not-regular"),
+            say("hint-os.name-a-regular-file"),
+        ),
+        Errno::ISDIR => Error::of(path, say("error-os.folder"), say("hint-os.file-in-it")),
         errno => failed("open", path)(errno),
     }
 }
@@ -481,14 +514,12 @@ fn check_owner(now: &Stat, path: &Path, owners: &[u32]) -> Result<(), Error> {
     if owners.contains(&now.st_uid) {
         return Ok(());
     }
-    let reason = format!("belongs to the user with the number {}", now.st_uid);
+    let reason = say("error-os.other-owner").count("user", now.st_uid);
     let hint = match us() {
-        ROOT => {
-            "run linerate as that user, or name a folder of root's (LINERATE_STATE_DIR for its state)"
-        }
-        _ => "name a folder of your own (LINERATE_STATE_DIR for its state)",
+        ROOT => "hint-os.folder-of-root",
+        _ => "hint-os.own-folder",
     };
-    Err(Error::of(path, reason, hint))
+    Err(Error::of(path, reason, say(hint)))
 }
 
 /// A folder on the path to one of ours.
@@ -501,14 +532,11 @@ fn check_passed(now: &Stat, path: &Path, top: u32) -> Result<(), Error> {
 }
 
 fn writable(path: &Path, now: &Stat) -> Error {
-    let who = match now.st_mode & 0o002 {
-        0 => "its group",
-        _ => "everybody",
+    let reason = match now.st_mode & 0o002 {
+        0 => "error-os.written-by-group",
+        _ => "error-os.written-by-everybody",
     };
     let shown = String::from_utf8_lossy(path.as_os_str().as_bytes()).replace('\'', r"'\''");
-    Error::of(
-        path,
-        format!("can be written by {who}"),
-        format!("look into it, then `chmod go-w '{shown}'`, or name another place"),
-    )
+    let hint = say("hint-os.chmod").with("file", shown);
+    Error::of(path, say(reason), hint)
 }

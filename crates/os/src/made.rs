@@ -3,11 +3,13 @@
 //! where root's rights depend on it.
 
 use std::ffi::CStr;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use locale::{Language, Message, say};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
@@ -242,10 +244,29 @@ impl Made {
     }
 }
 
-/// Whoever can write to the folder above has put something else in the place of what was made.
+/// Whoever can write to the folder above has put something else in the place of what was made. It is inside of the
+/// [`io::Error`] that says so.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchanged;
+
+impl Exchanged {
+    /// What happened, as something that can be said in any language.
+    #[must_use]
+    pub fn message(self) -> Message {
+        say("error-os.exchanged")
+    }
+}
+
+impl fmt::Display for Exchanged {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
+}
+
+impl std::error::Error for Exchanged {}
+
 pub(crate) fn exchanged() -> io::Error {
-    let text = "another user has exchanged the folder that was made here";
-    io::Error::new(io::ErrorKind::PermissionDenied, text)
+    io::Error::new(io::ErrorKind::PermissionDenied, Exchanged)
 }
 
 fn is_itself(name: &CStr) -> bool {

@@ -1,5 +1,6 @@
 //! An experiment over several factors: what is varied, what is measured, in which order.
 
+use locale::{Message, say};
 use serde::{Deserialize, Serialize};
 
 use crate::{Level, TRIALS_MAX, Workload};
@@ -99,7 +100,7 @@ impl Design {
     ///
     /// # Errors
     /// What is too much, in a sentence.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Message> {
         let levels = self.factors.iter().map(|factor| factor.levels.len());
         let visits = self.blocks.iter().map(Vec::len).sum::<usize>();
         let names = self.arms.len() * self.responses.len() * self.factors.len();
@@ -111,24 +112,20 @@ impl Design {
         });
         let bytes = of_arm.sum::<usize>() + responses.max().unwrap_or(0);
         let bytes = bytes * self.arms.len() * self.responses.len();
+        let levels = levels.max().unwrap_or(0);
+        let trials = visits * self.responses.len();
         let most = [
-            (self.factors.len(), FACTORS_MAX, "factors"),
-            (levels.max().unwrap_or(0), LEVELS_MAX, "levels of a factor"),
-            (self.arms.len(), ARMS_MAX, "arms"),
-            (widest.unwrap_or(0), FACTORS_MAX, "levels in an arm"),
-            (self.blocks.len(), BLOCKS_MAX, "blocks"),
-            (visits * self.responses.len(), TRIALS_MAX, "trials"),
-            (
-                names,
-                NAMES_MAX,
-                "names of levels in all arms of all responses",
-            ),
-            (bytes, NAMES_BYTES_MAX, "bytes of such names"),
+            (self.factors.len(), FACTORS_MAX, "error-file.factors"),
+            (levels, LEVELS_MAX, "error-file.levels-of-factor"),
+            (self.arms.len(), ARMS_MAX, "error-file.arms"),
+            (widest.unwrap_or(0), FACTORS_MAX, "error-file.levels-in-arm"),
+            (self.blocks.len(), BLOCKS_MAX, "error-file.blocks"),
+            (trials, TRIALS_MAX, "error-file.trials"),
+            (names, NAMES_MAX, "error-file.names"),
+            (bytes, NAMES_BYTES_MAX, "error-file.bytes-of-names"),
         ];
-        match most.iter().find(|(number, most, _)| number > most) {
-            Some((number, most, what)) => Err(format!(
-                "it has {number} {what}, and {most} are the most that are analysed"
-            )),
+        match most.into_iter().find(|(number, most, _)| number > most) {
+            Some((number, most, id)) => Err(say(id).count("number", number).count("most", most)),
             None => Ok(()),
         }
     }

@@ -1,13 +1,49 @@
 //! Files that strangers may have written: opened without waiting for anybody, and read with limits, so
 //! that no file takes more memory than its limit allows.
 
+use std::fmt;
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use locale::{Language, Message, say};
+
 /// Most bytes of a plan, a recipe or a profile: the longest of ours has 12 KiB, and parsing TOML takes
 /// up to a hundred times its length.
 pub const TOML_BYTES_MAX: u64 = 256 << 10;
+
+/// What is wrong with a file that the system would read. It is inside of the [`io::Error`] of whatever reads here.
+#[derive(Debug)]
+pub struct Unfit(Message);
+
+impl Unfit {
+    /// What is wrong, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        self.0.clone()
+    }
+
+    fn error(kind: io::ErrorKind, message: Message) -> io::Error {
+        io::Error::new(kind, Self(message))
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.0))
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+/// What an error of whatever reads here says: a message where it is one of ours, else the text of the system.
+#[must_use]
+pub fn message_of(error: &io::Error) -> Message {
+    let ours = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Unfit>());
+    ours.map_or_else(|| error.to_string().into(), Unfit::message)
+}
 
 /// Opens a regular file to be read. Pipes, devices and folders are refused, and never waited for.
 ///
@@ -33,10 +69,10 @@ pub fn open(path: &Path) -> io::Result<File> {
 fn refuse_others(kind: FileType) -> io::Result<()> {
     let what = match (kind.is_file(), kind.is_dir()) {
         (true, _) => return Ok(()),
-        (_, true) => "it is a folder",
-        _ => "it is a pipe, a socket or a device, and no regular file",
+        (_, true) => "error-file.folder",
+        _ => "error-file.not-regular",
     };
-    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+    Err(Unfit::error(io::ErrorKind::InvalidInput, say(what)))
 }
 
 /// Reads a whole file of text.
@@ -55,8 +91,8 @@ pub fn text_of(file: &File, bytes_max: u64) -> io::Result<String> {
     let bytes = bytes_of(file, bytes_max)?;
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let reason = format!("line {} is not text in UTF-8", line_after(good));
-        io::Error::new(io::ErrorKind::InvalidData, reason)
+        let reason = say("error-file.not-utf-8").count("line", line_after(good));
+        Unfit::error(io::ErrorKind::InvalidData, reason)
     })
 }
 
@@ -76,7 +112,10 @@ pub fn bytes_of(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > bytes_max {
-        true => Err(too_large(format!("it has more than {}", size(bytes_max)))),
+        true => {
+            let reason = say("error-file.long").with("most", size(bytes_max));
+            Err(too_large(reason))
+        }
         false => Ok(bytes),
     }
 }
@@ -121,22 +160,24 @@ impl<R: Read> Lines<R> {
         self.number += 1;
         let number = self.number;
         if read == most {
-            let most = size(self.line_bytes_max);
-            return Err(too_large(format!("line {number} has more than {most}")));
+            let reason = say("error-file.long-line")
+                .count("line", number)
+                .with("most", size(self.line_bytes_max));
+            return Err(too_large(reason));
         }
         let Some(left) = self.left.checked_sub(read) else {
-            let most = size(self.bytes_max);
-            return Err(too_large(format!(
-                "up to line {number} it has more than {most}"
-            )));
+            let reason = say("error-file.long-to-line")
+                .count("line", number)
+                .with("most", size(self.bytes_max));
+            return Err(too_large(reason));
         };
         self.left = left;
         Ok(Some((number, &self.line)))
     }
 }
 
-fn too_large(reason: String) -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, reason)
+fn too_large(reason: Message) -> io::Error {
+    Unfit::error(io::ErrorKind::FileTooLarge, reason)
 }
 
 /// A limit as people write it.

@@ -5,7 +5,9 @@
 
 mod credentials;
 mod design;
+mod direction;
 mod facts;
+mod failure;
 mod files;
 pub mod input;
 mod job;
@@ -14,21 +16,29 @@ mod path;
 mod plan_file;
 mod probe;
 mod recipe;
+mod result;
 mod run;
 mod run_file;
+mod session;
 mod setting;
+mod share;
+mod stage;
 mod task;
 pub mod text;
+mod timing;
 mod trial;
 mod unit;
 mod weight;
+mod workload;
 
 pub use credentials::{Credentials, Identity, Mechanism, Secret};
 pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
+pub use direction::Direction;
 pub use facts::{
     Fingerprint, HostFacts, InterfaceAddress, LinkModes, LinkState, Medium, Nic, Offload, Route,
     System, TcpFacts,
 };
+pub use failure::{Failure, FailureKind};
 pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
     Storage,
@@ -46,17 +56,18 @@ pub use probe::{
     SigningAlgorithm, SocketOptions, TcpClock,
 };
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
+pub use result::{ConnectionUse, Enforced, Sample, Sandbox, TcpDetail, TrialResult};
 pub use run::{
     Decision, Event, Header, LEVELS_JOINED, PROGRAM, Plan, Question, RUN_FORMAT, RUN_VERSION,
     Record, Round, Run, Schedule,
 };
 pub use run_file::{Error, RunWriter, TRIALS_MAX};
+pub use session::{Demands, Dialect, ServerInterface, Signing, SmbSession};
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
+pub use share::{ShareAddress, host_in_url, with_user};
+pub use stage::{Arm, Phase, Rung, Stage};
 pub use task::{CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload};
-pub use trial::{
-    Arm, ConnectionUse, Demands, Dialect, Direction, Enforced, Failure, FailureKind, KeepInput,
-    Outcome, Phase, Rung, Sample, Sandbox, ServerInterface, ShareAddress, ShareWorkload, Signing,
-    SmbSession, Stage, TcpDetail, TcpWorkload, Timing, TrialInput, TrialLine, TrialRecord,
-    TrialResult, Workload, host_in_url, with_user,
-};
+pub use timing::Timing;
+pub use trial::{KeepInput, Outcome, TrialInput, TrialLine, TrialRecord};
 pub use unit::{BitsPerSecond, Bytes, Nanoseconds};
+pub use workload::{ShareWorkload, TcpWorkload, Workload};

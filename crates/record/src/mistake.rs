@@ -2,21 +2,22 @@
 
 use std::fmt;
 
+use locale::{Language, Message, say};
 use toml::de::{DeTable, DeValue};
 
 use crate::text::{clean, clean_error};
 
 /// What is wrong with a value of a file, and which one it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Mistake {
     /// Keys, and numbers in lists, from the file inwards: `factor.0.level.1.set`.
     place: String,
-    reason: String,
+    reason: Message,
 }
 
 impl Mistake {
     /// The value at this place, of the file or of the table that is looked at, is wrong.
-    pub fn at(place: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn at(place: impl Into<String>, reason: impl Into<Message>) -> Self {
         Self {
             place: place.into(),
             reason: reason.into(),
@@ -32,9 +33,17 @@ impl Mistake {
 
     /// The same, with another sentence.
     #[must_use]
-    pub fn because(mut self, reason: impl FnOnce(&str) -> String) -> Self {
-        self.reason = reason(&self.reason);
-        self
+    pub fn because(self, reason: impl FnOnce(Message) -> Message) -> Self {
+        Self {
+            place: self.place,
+            reason: reason(self.reason),
+        }
+    }
+
+    /// What is wrong, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        self.reason.clone()
     }
 
     /// Its line in this text.
@@ -45,14 +54,16 @@ impl Mistake {
 
     /// What is wrong, behind its line in this text.
     #[must_use]
-    pub fn in_text(&self, text: &str) -> String {
-        format!("line {}: {self}", self.line_in(text))
+    pub fn in_text(&self, text: &str) -> Message {
+        say("error-mistake.on-line")
+            .count("line", self.line_in(text))
+            .with("reason", self.message())
     }
 }
 
 impl fmt::Display for Mistake {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.reason)
+        formatter.write_str(&Language::English.say(&self.reason))
     }
 }
 
@@ -209,7 +220,8 @@ it = 1
         }
         assert_eq!(line_of("title = ", "title"), 1);
         let mistake = Mistake::at("set.1", "it is wrong").within("factor.0.level.1");
-        assert_eq!(mistake.in_text(TEXT), "line 17: it is wrong");
+        let said = Language::English.say(&mistake.in_text(TEXT));
+        assert_eq!(said, "line 17: it is wrong");
     }
 
     #[test]

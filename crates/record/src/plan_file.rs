@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use locale::{Message, say};
 use serde::Deserialize;
 
 use crate::{Direction, Mistake};
@@ -157,7 +158,7 @@ impl PublishedLevel {
         let tests = tests.map(|(name, test)| (format!("tests.{name}."), &test.read, &test.write));
         for (place, read, write) in std::iter::once(own).chain(tests) {
             for (key, text) in [("read", read), ("write", write)] {
-                check_text(
+                check_line(
                     &format!("{place}{key}"),
                     text.as_deref().unwrap_or_default(),
                 )?;
@@ -188,11 +189,12 @@ impl PlanFile {
     /// What is wrong, in a sentence, and where it stands.
     pub fn check(&self) -> Result<(), Mistake> {
         self.check_numbers()?;
-        check_text("title", &self.title)?;
-        check_text("published", self.published.as_deref().unwrap_or_default())?;
+        check_line("title", &self.title)?;
+        check_line("published", self.published.as_deref().unwrap_or_default())?;
         if self.factors.is_empty() || self.factors.len() > FACTORS_MAX {
-            let count = self.factors.len();
-            let reason = format!("it has {count} factors; 1 to {FACTORS_MAX} are possible");
+            let reason = say("error-mistake.factors")
+                .count("count", self.factors.len())
+                .count("most", FACTORS_MAX);
             return Err(Mistake::at("factor", reason));
         }
         let mut names = BTreeSet::new();
@@ -200,19 +202,25 @@ impl PlanFile {
         for (index, factor) in self.factors.iter().enumerate() {
             let here = format!("factor.{index}");
             let name = factor.name.as_str();
-            let wrong = |reason| Mistake::at("name", reason).within(&here);
+            let wrong = |reason: Message| {
+                let reason = reason.with("name", name);
+                Mistake::at("name", reason).within(&here)
+            };
             check_name(name)
-                .map_err(|reason| wrong(format!("a factor is called `{name}`: {reason}")))?;
+                .map_err(|reason| wrong(say("error-mistake.factor-name").with("reason", reason)))?;
             if RESERVED.contains(&name) {
-                return Err(wrong(format!("a factor cannot be called `{name}`")));
+                return Err(wrong(say("error-mistake.factor-reserved")));
             }
             if !names.insert(name) {
-                return Err(wrong(format!("two factors are called `{name}`")));
+                return Err(wrong(say("error-mistake.factor-again")));
             }
             let set = factor.check().map_err(|mistake| mistake.within(&here))?;
             for (place, written) in set {
                 if let Some(other) = places.insert(place, name) {
-                    let reason = format!("`{other}` and `{name}` both set `{place}`");
+                    let reason = say("error-mistake.both-set")
+                        .with("other", other)
+                        .with("name", name)
+                        .with("place", place);
                     return Err(Mistake::at(written, reason).within(&here));
                 }
             }
@@ -222,24 +230,29 @@ impl PlanFile {
 
     fn check_numbers(&self) -> Result<(), Mistake> {
         let within = |name: &str, value: Option<f64>, most: f64| match value {
-            Some(value) if !(value > 0.0 && value <= most) => Err(Mistake::at(
-                name,
-                format!("`{name}` must be above 0 and at most {most}, not {value}"),
-            )),
+            Some(value) if !(value > 0.0 && value <= most) => {
+                let reason = say("error-mistake.above-zero")
+                    .with("name", name)
+                    .with("most", most.to_string())
+                    .with("value", value.to_string());
+                Err(Mistake::at(name, reason))
+            }
             _ => Ok(()),
         };
         within("budget_minutes", self.budget_minutes, BUDGET_MINUTES_MAX)?;
         within("width_percent", self.width_percent, 100.0)?;
         if !(0.0..100.0).contains(&self.band_percent) {
-            let band = self.band_percent;
-            let reason = format!("`band_percent` must be 0 or more and below 100, not {band}");
+            let reason = say("error-mistake.band").with("band", self.band_percent.to_string());
             return Err(Mistake::at("band_percent", reason));
         }
         let channels = ("workload.", "channels", self.channels(), CHANNELS_MAX);
         let blocks = self.blocks.map(|count| ("", "blocks", count, BLOCKS_MAX));
         for (table, name, count, most) in blocks.into_iter().chain([channels]) {
             if !(1..=most).contains(&count) {
-                let reason = format!("`{name}` must be 1 to {most}, not {count}");
+                let reason = say("error-mistake.number")
+                    .with("name", name)
+                    .count("most", most)
+                    .count("count", count);
                 return Err(Mistake::at(format!("{table}{name}"), reason));
             }
         }
@@ -252,32 +265,32 @@ impl PlanFactor {
     fn check(&self) -> Result<BTreeMap<&str, String>, Mistake> {
         let factor = &self.name;
         if !(2..=LEVELS_MAX).contains(&self.levels.len()) {
-            let count = self.levels.len();
-            let reason = format!("`{factor}` has {count} levels; 2 to {LEVELS_MAX} are possible");
+            let reason = say("error-mistake.levels")
+                .with("factor", factor)
+                .count("count", self.levels.len())
+                .count("most", LEVELS_MAX);
             return Err(Mistake::at("level", reason));
         }
         let mut all = BTreeMap::new();
         for (index, level) in self.levels.iter().enumerate() {
             let here = format!("level.{index}");
             let name = &level.name;
-            let wrong = |key, reason| Mistake::at(key, reason).within(&here);
+            let wrong = |key: &str, reason: Message| {
+                let reason = reason.with("factor", factor).with("name", name);
+                Mistake::at(key, reason).within(&here)
+            };
             check_name(name).map_err(|reason| {
-                wrong(
-                    "name",
-                    format!("a level of `{factor}` is called `{name}`: {reason}"),
-                )
+                let reason = say("error-mistake.level-name").with("reason", reason);
+                wrong("name", reason)
             })?;
             let published = level.published.check();
             published.map_err(|mistake| mistake.within("published").within(&here))?;
             for other in self.levels.iter().take(index) {
                 if other.name == *name {
-                    let reason = format!("two levels of `{factor}` are called `{name}`");
-                    return Err(wrong("name", reason));
+                    return Err(wrong("name", say("error-mistake.level-again")));
                 }
                 if other.set == level.set {
-                    let other = &other.name;
-                    let reason =
-                        format!("the levels `{other}` and `{name}` of `{factor}` set the same");
+                    let reason = say("error-mistake.levels-alike").with("other", &other.name);
                     return Err(wrong("set", reason));
                 }
             }
@@ -296,8 +309,10 @@ impl PlanLevel {
     fn check(&self, factor: &str) -> Result<BTreeMap<&str, String>, Mistake> {
         let name = &self.name;
         if self.set.len() > SETTINGS_MAX {
-            let reason =
-                format!("level `{name}` of `{factor}` sets more than {SETTINGS_MAX} places");
+            let reason = say("error-mistake.settings")
+                .with("name", name)
+                .with("factor", factor)
+                .count("most", SETTINGS_MAX);
             return Err(Mistake::at("set", reason));
         }
         let mut own = BTreeMap::new();
@@ -306,7 +321,10 @@ impl PlanLevel {
             let place = text.split_once('=');
             let place = place.map_or(text.as_str(), |(place, _)| place);
             if own.insert(place, written.clone()).is_some() {
-                let reason = format!("level `{name}` of `{factor}` sets `{place}` twice");
+                let reason = say("error-mistake.set-again")
+                    .with("name", name)
+                    .with("factor", factor)
+                    .with("place", place);
                 return Err(Mistake::at(written, reason));
             }
         }
@@ -315,34 +333,31 @@ impl PlanLevel {
 }
 
 /// What cannot be a column or a cell of the experiment's table: it would be read as something else.
-fn check_name(name: &str) -> Result<(), String> {
-    let refuse = |reason: &str| Err(reason.to_owned());
+fn check_name(name: &str) -> Result<(), Message> {
     if name.trim().is_empty() {
-        return refuse("it needs a name");
+        return Err(say("error-mistake.no-name"));
     }
     if MISSING.iter().any(|word| name.eq_ignore_ascii_case(word)) {
-        return refuse("that means `not measured` in a table; take another word");
+        return Err(say("error-mistake.name-of-nothing"));
     }
     if name.trim() != name || name.contains(char::is_control) {
-        return refuse("it has spaces at an end, or something that cannot be printed");
+        return Err(say("error-mistake.name-unprintable"));
     }
     if name.contains(':') {
-        return refuse("`a:b` is how two factors act together; take another sign");
+        return Err(say("error-mistake.name-of-pair"));
     }
     if name.chars().count() > NAME_CHARS_MAX {
-        return Err(format!("it is longer than {NAME_CHARS_MAX} characters"));
+        return Err(say("error-mistake.name-long").count("most", NAME_CHARS_MAX));
     }
     Ok(())
 }
 
-fn check_text(place: &str, text: &str) -> Result<(), Mistake> {
+fn check_line(place: &str, text: &str) -> Result<(), Mistake> {
     match text.chars().count() > TEXT_CHARS_MAX || text.contains(char::is_control) {
-        true => Err(Mistake::at(
-            place,
-            format!(
-                "its title and what was published are text of one line, {TEXT_CHARS_MAX} characters at most"
-            ),
-        )),
+        true => {
+            let reason = say("error-mistake.one-line").count("most", TEXT_CHARS_MAX);
+            Err(Mistake::at(place, reason))
+        }
         false => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! A benchmark as people write it down: tests, how often, what counts.
 
+use locale::say;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::{Bytes, Cache, Data, Direction, Mistake, Pattern, Task};
@@ -137,14 +138,15 @@ impl Recipe {
     /// What is wrong, in a sentence, and where it stands.
     pub fn check(&self) -> Result<(), Mistake> {
         if self.tests.is_empty() || self.tests.len() > TESTS_MAX {
-            let count = self.tests.len();
-            let reason = format!("it has {count} tests; 1 to {TESTS_MAX} are possible");
+            let reason = say("error-mistake.tests")
+                .count("count", self.tests.len())
+                .count("most", TESTS_MAX);
             return Err(Mistake::at("test", reason));
         }
         let passes = !(1..=PASSES_MAX).contains(&self.passes);
         if passes || self.discard > PASSES_MAX {
             let key = if passes { "passes" } else { "discard" };
-            let reason = format!("`passes` must be 1 to {PASSES_MAX}, and `discard` not more");
+            let reason = say("error-mistake.passes").count("most", PASSES_MAX);
             return Err(Mistake::at(key, reason));
         }
         let times = [
@@ -154,23 +156,22 @@ impl Recipe {
         ];
         for (key, time, least) in times {
             if !(least..=3600.0).contains(&time) {
-                let reason = "its times must be 0.05 s to an hour for a pass, at most an hour else";
-                return Err(Mistake::at(key, reason));
+                return Err(Mistake::at(key, say("error-mistake.times")));
             }
         }
         if self.write_through && !self.needs_file() {
-            let reason = "`write_through` needs a test that writes to the test file";
+            let reason = say("error-mistake.write-through");
             return Err(Mistake::at("write_through", reason));
         }
         if self.file_size.get() > FILE_BYTES_MAX {
-            let reason = format!("its test file has more than {FILE_BYTES_MAX} bytes");
+            let reason = say("error-mistake.file-size").count("most", FILE_BYTES_MAX);
             return Err(Mistake::at("file_size", reason));
         }
         for (index, test) in self.tests.iter().enumerate() {
             let mut before = self.tests.iter().take(index);
             let checked = match before.any(|other| other.name == test.name) {
                 true => {
-                    let reason = format!("two tests are called `{}`", test.name);
+                    let reason = say("error-mistake.test-again").with("name", &test.name);
                     Err(Mistake::at("name", reason))
                 }
                 false => self.check_test(test),
@@ -182,17 +183,15 @@ impl Recipe {
 
     fn check_test(&self, test: &RecipeTest) -> Result<(), Mistake> {
         let name = &test.name;
-        let wrong = |key, reason| Err(Mistake::at(key, reason));
+        let wrong = |key: &str, id| Err(Mistake::at(key, say(id).with("name", name)));
         let mut directions = test.directions.clone();
         directions.sort_unstable();
         directions.dedup();
         if directions.is_empty() || directions.len() != test.directions.len() {
-            let reason = format!("`{name}` needs `read`, `write` or both, each once");
-            return wrong("directions", reason);
+            return wrong("directions", "error-mistake.directions");
         }
         if test.opposite_percent > 99 {
-            let reason = format!("`other_way_percent` of `{name}` must be 0 to 99");
-            return wrong("other_way_percent", reason);
+            return wrong("other_way_percent", "error-mistake.opposite");
         }
         self.check_load(test)?;
         if let Some(task) = &test.task {
@@ -200,20 +199,17 @@ impl Recipe {
         }
         let fits = (1..=self.file_size.get()).contains(&test.block.get());
         match self.engine == RecipeEngine::File && !fits {
-            true => wrong(
-                "block",
-                format!("the blocks of `{name}` do not fit into the test file"),
-            ),
+            true => wrong("block", "error-mistake.block"),
             false => Ok(()),
         }
     }
 
     fn check_load(&self, test: &RecipeTest) -> Result<(), Mistake> {
-        let (most, count, what) = match self.engine {
-            RecipeEngine::Tcp => (STREAMS_MAX, test.threads, "streams"),
+        let (most, count, id) = match self.engine {
+            RecipeEngine::Tcp => (STREAMS_MAX, test.threads, "error-mistake.streams"),
             RecipeEngine::File => {
                 let under_way = test.threads.saturating_mul(test.depth);
-                (UNDER_WAY_MAX, under_way, "operations under way")
+                (UNDER_WAY_MAX, under_way, "error-mistake.under-way")
             }
         };
         if (1..=most).contains(&count) {
@@ -223,25 +219,32 @@ impl Recipe {
             true => "depth",
             false => "threads",
         };
-        let name = &test.name;
-        let reason = format!("`{name}` has {count} {what}; 1 to {most} are possible");
+        let reason = say(id)
+            .with("name", &test.name)
+            .count("count", count)
+            .count("most", most);
         Err(Mistake::at(key, reason))
     }
 
     fn check_task(&self, test: &RecipeTest, task: &Task) -> Result<(), Mistake> {
         let name = &test.name;
         if self.engine != RecipeEngine::File {
-            let reason = format!("`{name}` has a `task`, and raw TCP has no files");
+            let reason = say("error-mistake.task-of-tcp").with("name", name);
             return Err(Mistake::at("task", reason));
         }
         task.check().map_err(|mistake| {
             let mistake = mistake.within("task");
-            mistake.because(|reason| format!("the task of `{name}`: {reason}"))
+            mistake.because(|reason| {
+                say("error-mistake.of-task")
+                    .with("name", name)
+                    .with("reason", reason)
+            })
         })?;
         match task.required_direction() {
             Some(way) if test.directions != [way] => {
-                let way = format!("{way:?}").to_lowercase();
-                let reason = format!("`{name}` needs `directions = [\"{way}\"]`");
+                let reason = say("error-mistake.task-direction")
+                    .with("name", name)
+                    .with("direction", way.as_str());
                 Err(Mistake::at("directions", reason))
             }
             _ => Ok(()),

@@ -2,12 +2,14 @@
 //! because strangers mail them.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::{Language, Message, say};
 use serde::{Deserialize, Serialize};
 
 use crate::input::{self, Lines};
@@ -44,7 +46,6 @@ const HEIR_LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system said no.
-    #[error("cannot {action} the run file `{}`", path.display())]
     Io {
         /// What we were doing.
         action: &'static str,
@@ -54,37 +55,76 @@ pub enum Error {
         source: io::Error,
     },
     /// Two that write into it would cut each other's lines, and count trials twice.
-    #[error("another linerate is writing the run file `{}`", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
     /// A line is not what it should be.
-    #[error("line {line} of the run file `{}` cannot be understood: {reason}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
         /// Why.
-        reason: String,
+        reason: Message,
     },
     /// It is not a run file, or from a newer program.
-    #[error("`{}` is not a run file of this program: {reason}", path.display())]
     NotARun {
         /// The file.
         path: PathBuf,
         /// What is wrong.
-        reason: String,
+        reason: Message,
     },
     /// It holds more than any run that is read again.
-    #[error("the run file `{}` is too large: {reason}", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
         /// What is too much, and where.
-        reason: String,
+        reason: Message,
     },
+}
+
+impl Error {
+    /// What happened, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        let (message, path) = match self {
+            Self::Io { action, path, .. } => (cannot(action), path),
+            Self::InUse { path } => (say("error-file.in-use"), path),
+            Self::Line { path, line, reason } => {
+                let message = say("error-file.line").count("line", *line);
+                (message.with("reason", reason.clone()), path)
+            }
+            Self::NotARun { path, reason } => {
+                let message = say("error-file.not-a-run");
+                (message.with("reason", reason.clone()), path)
+            }
+            Self::TooLarge { path, reason } => {
+                let message = say("error-file.too-large");
+                (message.with("reason", reason.clone()), path)
+            }
+        };
+        message.with("path", path.display().to_string())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
+}
+
+/// What the system does not let us do with the run file.
+fn cannot(action: &str) -> Message {
+    match action {
+        "open" => say("error-file.cannot-open"),
+        "read" => say("error-file.cannot-read"),
+        "write" => say("error-file.cannot-write"),
+        "lock" => say("error-file.cannot-lock"),
+        "sync the folder of" => say("error-file.cannot-sync-folder"),
+        "cut the last line of" => say("error-file.cannot-cut-line"),
+        other => say("error-file.cannot").with("action", other),
+    }
 }
 
 /// Appends to a run file; every record is on the disk when `append` returns. Nobody else writes into
@@ -135,7 +175,7 @@ impl RunWriter {
         if reader.whole == 0 {
             return Err(Error::NotARun {
                 path: path.to_owned(),
-                reason: "its first line, line 1, was cut off".into(),
+                reason: say("error-file.first-line-cut"),
             });
         }
         let cut = file.set_len(reader.whole).and_then(|()| file.sync_all());
@@ -166,7 +206,7 @@ impl RunWriter {
         line.push(b'\n');
         // What could not be read again is not written.
         let fits = check_line(&line);
-        fits.map_err(|reason| too_large(&self.path, format!("a line of it {reason}")))?;
+        fits.map_err(|reason| too_large(&self.path, reason))?;
         let written = self.file.write_all(&line);
         written.and_then(|()| self.file.sync_data()).map_err(failed)
     }
@@ -204,7 +244,7 @@ struct Held {
 }
 
 impl Held {
-    fn add(&mut self, record: &Record) -> Result<(), String> {
+    fn add(&mut self, record: &Record) -> Result<(), Message> {
         let own = size_of::<Record>() + weight(record);
         match record {
             Record::Trial(_) => {
@@ -220,15 +260,16 @@ impl Held {
         self.check()
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Message> {
+        let (trials, others) = (self.trials_weight, self.others_weight);
         let most = [
-            (self.trials, TRIALS_MAX, "trials"),
-            (self.schedules, SCHEDULES_MAX, "schedules of trials"),
-            (self.trials_weight, TRIALS_WEIGHT_MAX, "bytes of trials"),
-            (self.others_weight, OTHERS_WEIGHT_MAX, "bytes of records"),
+            (self.trials, TRIALS_MAX, "error-file.many-trials"),
+            (self.schedules, SCHEDULES_MAX, "error-file.many-schedules"),
+            (trials, TRIALS_WEIGHT_MAX, "error-file.bytes-of-trials"),
+            (others, OTHERS_WEIGHT_MAX, "error-file.bytes-of-records"),
         ];
-        match most.iter().find(|(held, most, _)| held > most) {
-            Some((_, most, what)) => Err(format!("there are more than {most} {what}")),
+        match most.into_iter().find(|(held, most, _)| held > most) {
+            Some((_, most, id)) => Err(say(id).count("most", most)),
             None => Ok(()),
         }
     }
@@ -244,23 +285,9 @@ struct Reader {
 impl Reader {
     fn read(&mut self, file: &File, path: &Path) -> Result<Run, Error> {
         let mut lines = Lines::new(file, LINE_BYTES_MAX, FILE_BYTES_MAX);
-        let not_a_run = |reason: String| Error::NotARun {
-            path: path.to_owned(),
-            reason,
-        };
         let first = lines.next().map_err(|source| unread(path, source))?;
-        let (_, first) = first.ok_or_else(|| not_a_run("it is empty".into()))?;
-        if first.ends_with(b"\n") {
-            self.whole += first.len() as u64;
-        }
-        let fits = check_line(first);
-        fits.map_err(|reason| too_large(path, format!("line 1 {reason}")))?;
-        let header = parse_header(first).map_err(not_a_run)?;
-        self.held.others_weight = weight(&header);
-        let fits = self.held.check();
-        fits.map_err(|what| too_large(path, format!("in line 1 {what}")))?;
         let mut run = Run {
-            header,
+            header: self.header(first.map(|(_, first)| first), path)?,
             records: Vec::new(),
             warnings: Vec::new(),
         };
@@ -271,21 +298,9 @@ impl Reader {
                     .push(format!("line {number} was cut off and is left out"));
                 break;
             }
-            self.whole += line.len() as u64;
-            let fits = check_line(line);
-            fits.map_err(|reason| too_large(path, format!("line {number} {reason}")))?;
-            let parsed = parse_record(line).map_err(|reason| Error::Line {
-                path: path.to_owned(),
-                line: number,
-                reason,
-            })?;
-            match parsed {
-                Ok(record) => {
-                    let added = self.held.add(&record);
-                    added.map_err(|what| too_large(path, format!("up to line {number} {what}")))?;
-                    // Exactly as large as it is; while it was parsed its lists had room to grow.
-                    run.records.push(record.clone());
-                }
+            match self.record((number, line), path)? {
+                // Exactly as large as it is; while it was parsed its lists had room to grow.
+                Ok(record) => run.records.push(record.clone()),
                 Err(kind) if passed_over < WARNINGS_MAX => {
                     passed_over += 1;
                     run.warnings.push(format!(
@@ -303,21 +318,64 @@ impl Reader {
         }
         Ok(run)
     }
+
+    /// The header, from the first line if there is one.
+    fn header(&mut self, line: Option<&[u8]>, path: &Path) -> Result<Header, Error> {
+        let not_a_run = |reason| Error::NotARun {
+            path: path.to_owned(),
+            reason,
+        };
+        let line = line.ok_or_else(|| not_a_run(say("error-file.empty")))?;
+        if line.ends_with(b"\n") {
+            self.whole += line.len() as u64;
+        }
+        check_line(line).map_err(|reason| too_large(path, reason.count("line", 1_u64)))?;
+        let header = parse_header(line).map_err(not_a_run)?;
+        self.held.others_weight = weight(&header);
+        self.held.check().map_err(|what| {
+            let reason = say("error-file.in-line").count("line", 1_u64);
+            too_large(path, reason.with("reason", what))
+        })?;
+        Ok(header)
+    }
+
+    /// A record from a line that is whole, or the kind of one that this program does not know.
+    fn record(
+        &mut self,
+        (number, line): (usize, &[u8]),
+        path: &Path,
+    ) -> Result<Result<Record, String>, Error> {
+        self.whole += line.len() as u64;
+        check_line(line).map_err(|reason| too_large(path, reason.count("line", number)))?;
+        let parsed = parse_record(line).map_err(|reason| Error::Line {
+            path: path.to_owned(),
+            line: number,
+            reason,
+        })?;
+        if let Ok(record) = &parsed {
+            self.held.add(record).map_err(|what| {
+                let reason = say("error-file.up-to-line").count("line", number);
+                too_large(path, reason.with("reason", what))
+            })?;
+        }
+        Ok(parsed)
+    }
 }
 
-fn check_line(line: &[u8]) -> Result<(), String> {
+/// What is too much of a line, whose number is to be added where it has one.
+fn check_line(line: &[u8]) -> Result<(), Message> {
     if line.len() as u64 > LINE_BYTES_MAX {
-        return Err(format!("has more than {LINE_BYTES_MAX} bytes"));
+        return Err(say("error-file.bytes-of-line").count("most", LINE_BYTES_MAX));
     }
     match elements(line) > ELEMENTS_MAX {
-        true => Err(format!("has more than {ELEMENTS_MAX} elements of lists")),
+        true => Err(say("error-file.elements-of-line").count("most", ELEMENTS_MAX)),
         false => Ok(()),
     }
 }
 
 /// A record, or the kind of one that this program does not know. Nothing is kept of a line but what the
 /// type of its kind has a place for.
-fn parse_record(line: &[u8]) -> Result<Result<Record, String>, String> {
+fn parse_record(line: &[u8]) -> Result<Result<Record, String>, Message> {
     #[derive(Deserialize)]
     struct Tag<'a> {
         #[serde(borrow)]
@@ -407,7 +465,7 @@ fn lock(file: &File, path: &Path) -> Result<(), Error> {
     }
 }
 
-fn parse_header(line: &[u8]) -> Result<Header, String> {
+fn parse_header(line: &[u8]) -> Result<Header, Message> {
     #[derive(Deserialize)]
     struct Opening<'a> {
         #[serde(borrow)]
@@ -416,35 +474,31 @@ fn parse_header(line: &[u8]) -> Result<Header, String> {
         #[serde(borrow)]
         program: Option<Cow<'a, str>>,
     }
-    let opening: Opening = parse(line)
-        .map_err(|error| format!("its first line, line 1, is no complete header: {error}"))?;
+    let opening: Opening =
+        parse(line).map_err(|error| say("error-file.no-header").with("reason", error))?;
     if opening.format.as_deref() != Some(RUN_FORMAT) {
-        return Err(format!(
-            "its first line, line 1, does not say `\"format\":\"{RUN_FORMAT}\"`"
-        ));
+        return Err(say("error-file.no-format").with("format", RUN_FORMAT));
     }
     let version = opening.version.unwrap_or(0);
     if version == 0 || version > u64::from(RUN_VERSION) {
         let program = excerpt(opening.program.as_deref().unwrap_or_default());
-        let by = match program.is_empty() {
-            true => "update linerate".to_owned(),
-            false => format!("`{program}` wrote it: read it with that version or a newer one"),
-        };
-        return Err(format!(
-            "line 1 says version {version} and this program reads 1 to {RUN_VERSION}; {by}"
-        ));
+        let program = Some(program).filter(|program| !program.is_empty());
+        return Err(say("error-file.version")
+            .with("version", version.to_string())
+            .count("known", RUN_VERSION)
+            .with_known("program", program));
     }
-    parse(line).map_err(|error| format!("its header, line 1, is damaged: {error}"))
+    parse(line).map_err(|error| say("error-file.bad-header").with("reason", error))
 }
 
 fn unread(path: &Path, source: io::Error) -> Error {
     match source.kind() {
-        io::ErrorKind::FileTooLarge => too_large(path, source.to_string()),
+        io::ErrorKind::FileTooLarge => too_large(path, input::message_of(&source)),
         _ => io_error("read", path, source),
     }
 }
 
-fn too_large(path: &Path, reason: String) -> Error {
+fn too_large(path: &Path, reason: Message) -> Error {
     Error::TooLarge {
         path: path.to_owned(),
         reason,

@@ -1,5 +1,6 @@
 //! Work on whole files: what people do with a share all day, and what benchmarks of file servers do.
 
+use locale::{Message, say};
 use serde::{Deserialize, Serialize};
 
 use crate::recipe::bytes;
@@ -215,7 +216,7 @@ impl Task {
         };
         let odd = |(_, count): &&(&str, u32)| !(1..=FILES_MAX).contains(count);
         if let Some((key, _)) = counts.iter().find(odd) {
-            let reason = format!("it must have 1 to {FILES_MAX} files, locks or frames");
+            let reason = say("error-mistake.task-files").count("most", FILES_MAX);
             return Err(Mistake::at(*key, reason));
         }
         match self {
@@ -232,27 +233,27 @@ impl Task {
 
 impl CopyTask {
     fn check(&self) -> Result<(), Mistake> {
-        let wrong = |key, reason: &str| Err(Mistake::at(key, reason));
+        let wrong = |key: &str, id| Err(Mistake::at(key, say(id)));
         if !self.spread.is_even() && self.size_max.is_none() {
-            return wrong("spread", "`spread` needs `size_max`");
+            return wrong("spread", "error-mistake.spread");
         }
         if self.folders == 0 && self.files > 1 {
-            return wrong("files", "several files need `folders`");
+            return wrong("files", "error-mistake.no-folders");
         }
         if self.folders > self.files {
-            return wrong("folders", "it has more folders than files");
+            return wrong("folders", "error-mistake.many-folders");
         }
         if self.size.get() == 0 {
-            return wrong("size", "files of no bytes are not copied");
+            return wrong("size", "error-mistake.empty-files");
         }
         // Each file is bounded before they are added up.
         let most = self.size_max.unwrap_or(self.size);
         if most < self.size {
-            return wrong("size_max", "`size_max` must not be smaller than `size`");
+            return wrong("size_max", "error-mistake.size-max");
         }
         if most.get() > BYTES_MAX {
             let key = self.size_max.map_or("size", |_| "size_max");
-            return wrong(key, &too_much());
+            return Err(Mistake::at(key, too_much()));
         }
         Ok(())
     }
@@ -269,19 +270,19 @@ impl PlayTask {
         ];
         match parts.iter().find(|(_, is_fine)| !is_fine) {
             None => Ok(()),
-            Some((key, _)) => Err(Mistake::at(
-                *key,
-                format!(
-                    "a frame has bytes, {PER_SECOND_MAX} of them in a second, {AHEAD_MAX} ahead and \
-                     {STREAMS_MAX} streams are possible"
-                ),
-            )),
+            Some((key, _)) => {
+                let reason = say("error-mistake.play")
+                    .count("frames", PER_SECOND_MAX)
+                    .count("ahead", AHEAD_MAX)
+                    .count("streams", STREAMS_MAX);
+                Err(Mistake::at(*key, reason))
+            }
         }
     }
 }
 
-fn too_much() -> String {
-    format!("it moves more than {BYTES_MAX} bytes")
+fn too_much() -> Message {
+    say("error-mistake.task-bytes").count("most", BYTES_MAX)
 }
 
 /// A task at a place.

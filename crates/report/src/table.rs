@@ -70,6 +70,20 @@ fn heading(page: &mut Page, result: &TableResult) {
 
 /// One sentence per verdict, the ones to act on first.
 fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
+    let mut sentences = differences(result);
+    sentences.extend(without_difference(result));
+    sentences.extend(quiet_pairs(result));
+    let enough = result
+        .warnings
+        .iter()
+        .filter(|warning| is_of_power(warning));
+    sentences.extend(enough.map(|warning| (Tone::Doubtful, warning.text.clone())));
+    sentences.extend(without_test(result));
+    sentences
+}
+
+/// What makes a difference: what is better, what is worse, and what is one of both.
+fn differences(result: &TableResult) -> Vec<(Tone, String)> {
     let mut sentences = Vec::new();
     for (wanted, differs) in [
         (Verdict::Better, "table-difference.better"),
@@ -80,26 +94,36 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
         let tone = view::verdict_tone(wanted);
         sentences.extend(effects.map(|effect| (tone, difference(result, effect, differs))));
     }
-    // Shown, and not known for which of them it speaks.
-    let differs = |effect: &&TableEffect| {
-        result.warnings.iter().any(|one| one.kind == "direction")
-            && effect.verdict == Verdict::Undecided
-            && effect.p_holm.is_some_and(|p| p < SIGNIFICANCE)
-    };
-    let shown = result.effects.iter().filter(differs);
+    let effects = result.effects.iter();
+    let shown = effects.filter(|effect| is_of_unknown_direction(effect, result));
     sentences.extend(shown.map(|effect| {
         let sentence = difference(result, effect, "table-difference.unknown");
         (Tone::Doubtful, sentence)
     }));
-    // That two do nothing more together is the usual case and need not be read pair by pair.
-    let is_quiet = |effect: &&TableEffect| {
-        effect.p.is_some()
-            && !matches!(effect.verdict, Verdict::Better | Verdict::Worse)
-            && !differs(effect)
-    };
+    sentences
+}
+
+/// Whether an effect is shown, and not known for which of its levels it speaks.
+fn is_of_unknown_direction(effect: &TableEffect, result: &TableResult) -> bool {
+    result.warnings.iter().any(|one| one.kind == "direction")
+        && effect.verdict == Verdict::Undecided
+        && effect.p_holm.is_some_and(|p| p < SIGNIFICANCE)
+}
+
+/// Whether an effect was tested, and no difference is shown.
+fn is_quiet(effect: &TableEffect, result: &TableResult) -> bool {
+    effect.p.is_some()
+        && !matches!(effect.verdict, Verdict::Better | Verdict::Worse)
+        && !is_of_unknown_direction(effect, result)
+}
+
+/// Single factors that make no difference, and those of which these rows cannot tell.
+fn without_difference(result: &TableResult) -> Vec<(Tone, String)> {
+    let mut sentences = Vec::new();
     let tested = |verdict: Verdict| {
-        let effects = result.effects.iter().filter(is_quiet);
-        names(effects.filter(|effect| effect.verdict == verdict && !is_pair(effect)))
+        let effects = result.effects.iter();
+        let quiet = effects.filter(|effect| is_quiet(effect, result));
+        names(quiet.filter(|effect| effect.verdict == verdict && !is_pair(effect)))
     };
     if let Some(names) = tested(Verdict::Equivalent) {
         let sentence = say("table-effects.equivalent").with("names", names);
@@ -109,25 +133,30 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
         let sentence = say("table-effects.undecided").with("names", names);
         sentences.push((Tone::Doubtful, said(&sentence)));
     }
+    sentences
+}
+
+/// How many pairs of factors do nothing more together: the usual case, which need not be read pair by pair.
+fn quiet_pairs(result: &TableResult) -> Option<(Tone, String)> {
     let pairs: Vec<&TableEffect> = result.effects.iter().filter(is_pair).collect();
     // With more than two levels a pair of factors has several effects.
     let mut quiet_pairs: Vec<&str> = Vec::new();
-    for pair in pairs.iter().copied().filter(is_quiet) {
-        let of_pair = |other: &&&TableEffect| other.factor == pair.factor;
-        let all_quiet = pairs.iter().filter(of_pair).all(is_quiet);
+    for pair in pairs.iter().filter(|pair| is_quiet(pair, result)) {
+        let mut of_pair = pairs.iter().filter(|other| other.factor == pair.factor);
+        let all_quiet = of_pair.all(|other| is_quiet(other, result));
         if all_quiet && !quiet_pairs.contains(&pair.factor.as_str()) {
             quiet_pairs.push(&pair.factor);
         }
     }
-    if !quiet_pairs.is_empty() {
+    (!quiet_pairs.is_empty()).then(|| {
         let sentence = counted("table-effects.quiet-pairs", quiet_pairs.len());
-        sentences.push((Tone::Neutral, sentence));
-    }
-    let enough = result
-        .warnings
-        .iter()
-        .filter(|warning| is_of_power(warning));
-    sentences.extend(enough.map(|warning| (Tone::Doubtful, warning.text.clone())));
+        (Tone::Neutral, sentence)
+    })
+}
+
+/// What these rows say too little of for a test.
+fn without_test(result: &TableResult) -> Vec<(Tone, String)> {
+    let mut sentences = Vec::new();
     for (is_estimated, what) in [
         (true, "table-effects.unsure"),
         (false, "table-effects.not-estimated"),

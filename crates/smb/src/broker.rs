@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use locale::{Kept, Message, say};
 use smb_proto::session::Identity;
 use smb_proto::{SessionKey, Step};
 use zeroize::Zeroizing;
@@ -180,14 +181,17 @@ fn step_of(content: &[u8]) -> Option<Step> {
     })
 }
 
-/// A failure of the other process: which it is, a hint, and what happened.
+/// A failure of the other process: which it is, what happened, and a hint.
 fn failed(content: &[u8]) -> AuthError {
     let (refusal, texts) = content.split_first().unwrap_or((&0, &[]));
-    let texts = String::from_utf8_lossy(texts);
-    let (hint, text) = texts.split_once('\0').unwrap_or(("", &texts));
+    let texts: Option<(Kept, Option<Kept>)> = serde_json::from_slice(texts).ok();
+    let texts = texts.and_then(|(text, hint)| Some((text.message()?, hint)));
+    let Some((text, hint)) = texts else {
+        return AuthError::Pipe(io::ErrorKind::InvalidData.into());
+    };
     AuthError::Elsewhere {
-        text: text.to_owned(),
-        hint: Some(hint.to_owned()).filter(|hint| !hint.is_empty()),
+        text,
+        hint: hint.and_then(|hint| hint.message()),
         refusal: match refusal {
             1 => Refusal::Unreachable,
             2 => Refusal::User,
@@ -206,7 +210,7 @@ pub fn serve(
     server: &str,
     mut questions: impl Read,
     mut answers: impl Write,
-    hint: &dyn Fn(&AuthError) -> Option<String>,
+    hint: &dyn Fn(&AuthError) -> Option<Message>,
 ) -> io::Result<()> {
     let mut exchanges: HashMap<u32, Exchange> = HashMap::new();
     while let Some(question) = read(&mut questions)? {
@@ -253,20 +257,24 @@ fn stepped(key: Option<SessionKey>, token: &[u8]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([&length.to_le_bytes(), key, token].concat())
 }
 
-fn failure(error: &AuthError, hint: &dyn Fn(&AuthError) -> Option<String>) -> Zeroizing<Vec<u8>> {
+fn failure(error: &AuthError, hint: &dyn Fn(&AuthError) -> Option<Message>) -> Zeroizing<Vec<u8>> {
     let refusal = match error.refusal() {
         Refusal::Other => 0,
         Refusal::Unreachable => 1,
         Refusal::User => 2,
     };
-    let mut text = error.to_string();
+    let mut text = error.message();
     let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        text.push_str(&format!(": {error}"));
-        source = error.source();
+    // What is below it is said by the system or by `sspi`.
+    while let Some(cause) = source {
+        text = say("error-auth.because")
+            .with("error", text)
+            .with("cause", cause.to_string());
+        source = cause.source();
     }
-    let hint = hint(error).unwrap_or_default();
-    Zeroizing::new([&[refusal], hint.as_bytes(), b"\0", text.as_bytes()].concat())
+    let texts = (Kept::from(&text), hint(error).as_ref().map(Kept::from));
+    let texts = serde_json::to_vec(&texts).unwrap_or_default();
+    Zeroizing::new([&[refusal], &texts[..]].concat())
 }
 
 fn head(message: &[u8]) -> Option<(u8, u32)> {
@@ -324,7 +332,7 @@ mod tests {
         thread::spawn(move || {
             let questions = theirs.try_clone().unwrap();
             serve(&login, "nas", questions, theirs, &|_| {
-                Some("try again".to_owned())
+                Some("try again".into())
             })
         });
         let answers = ours.try_clone().unwrap();
@@ -345,8 +353,8 @@ mod tests {
             panic!("{error:?}");
         };
         assert_eq!(
-            (hint.as_deref(), *refusal),
-            (Some("try again"), Refusal::Other)
+            (hint.clone(), *refusal),
+            (Some(Message::from("try again")), Refusal::Other)
         );
     }
 

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
+use locale::say;
 use smb_proto::FileKey;
 use smb_proto::session::{Access, CreateOptions, DirectoryEntry, Reply, Request};
 use smb_proto::trickle::{TooLittle, Trickle};
@@ -228,7 +229,7 @@ impl Entries {
             let named = folder.and_then(|folder| tree.name_behind(path, folder, &entry));
             entry.name = named.ok_or_else(|| Error::Name {
                 name: name::printable(&entry.name),
-                reason: "it may stand for another name: the server does not say".to_owned(),
+                reason: say("error-smb.name-stand-in"),
             })?;
         }
         checked(entry, Rules::Posix)
@@ -309,7 +310,7 @@ fn checked(entry: DirectoryEntry, rules: Rules) -> Result<DirectoryEntry, Error>
         (None, Ok(())) => return Ok(entry),
         (None, Err(reason)) => (name::spelled_out(entry.name.encode_utf16()), reason),
         (Some(units), _) => {
-            let reason = "the server gave a name that is no Unicode".to_owned();
+            let reason = say("error-smb.name-no-unicode");
             (name::spelled_out(units.iter().copied()), reason)
         }
     };

@@ -1,5 +1,6 @@
 //! What fuzz targets reach of this crate: parsers of what servers and KDCs say. No interface; see `fuzz/`.
 
+use locale::Message;
 use smb_proto::Authenticator;
 
 use crate::auth::{AuthError, Exchange, Login};
@@ -60,7 +61,7 @@ pub fn referred(answer: &[u8], asked: &str) -> Vec<String> {
 ///
 /// # Errors
 /// Why it gets none.
-pub fn name_for_local(name: &str, names: Names, posix: bool) -> Result<String, String> {
+pub fn name_for_local(name: &str, names: Names, posix: bool) -> Result<String, Message> {
     name::for_local(name, names, rules(posix))
 }
 
@@ -81,7 +82,7 @@ pub fn link_stays_below(target: &str, depth: usize) -> bool {
 ///
 /// # Errors
 /// Why it gets none.
-pub fn name_for_share(name: &str, names: Names, posix: bool) -> Result<String, String> {
+pub fn name_for_share(name: &str, names: Names, posix: bool) -> Result<String, Message> {
     name::from_here(name, names, rules(posix))
 }
 

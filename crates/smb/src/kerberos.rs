@@ -2,10 +2,13 @@
 //! itself is made by `sspi`.
 
 use std::env;
+use std::fmt;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
+
+use locale::{Language, Message, say};
 
 use crate::{deadline, der};
 
@@ -249,20 +252,27 @@ pub enum KdcRefusal {
     Other(u32),
 }
 
-impl std::fmt::Display for KdcRefusal {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text = match self {
-            Self::UnknownUser => "it knows no such user",
-            Self::UnknownService => "it knows no server of this name",
-            Self::Revoked => "the account is disabled, locked or expired",
-            Self::PasswordExpired => "the password has expired",
-            Self::WrongPassword => "the password is wrong",
-            Self::ClockSkew => "the clocks differ too much",
-            Self::WrongRealm => "it is the KDC of another realm",
-            Self::NoCommonEncryption => "the account has no AES key",
-            Self::Other(code) => return write!(formatter, "Kerberos error {code}"),
-        };
-        formatter.write_str(text)
+impl KdcRefusal {
+    /// Why, as something that can be said in any language.
+    #[must_use]
+    pub fn message(self) -> Message {
+        match self {
+            Self::UnknownUser => say("error-auth.kdc-unknown-user"),
+            Self::UnknownService => say("error-auth.kdc-unknown-service"),
+            Self::Revoked => say("error-auth.kdc-revoked"),
+            Self::PasswordExpired => say("error-auth.kdc-password-expired"),
+            Self::WrongPassword => say("error-auth.kdc-wrong-password"),
+            Self::ClockSkew => say("error-auth.kdc-clock-skew"),
+            Self::WrongRealm => say("error-auth.kdc-wrong-realm"),
+            Self::NoCommonEncryption => say("error-auth.kdc-no-common-encryption"),
+            Self::Other(code) => say("error-auth.kdc-error").count("code", code),
+        }
+    }
+}
+
+impl fmt::Display for KdcRefusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Tree::is_posix`] is where all else asks. A handle that is opened by the extensions sees the share as Unix does: names
 //! differ by case, hold any letter but `/`, and a link on the way is refused instead of followed.
 
+use locale::say;
 use smb_proto::session::{
     Access, CreateOptions, DirectoryEntry, Disposition, Information, Posix, QueryInformation,
     Reply, Request, SetInformation,
@@ -71,11 +72,9 @@ impl Tree {
         if self.keeps_unix_names(|| self.look_at_unix_names(folder))? {
             return Ok(());
         }
-        let reason = "the server takes `\\` and `:` for more than a name, though it has the POSIX \
-                      extensions; `--no-posix --map-names` stores it";
         Err(Error::Name {
             name: printable(name),
-            reason: reason.to_owned(),
+            reason: say("error-smb.name-no-unix-names"),
         })
     }
 

@@ -2,6 +2,7 @@
 //! logs in anew as long as that may take.
 
 use std::cmp::Reverse;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -82,6 +83,7 @@ struct Return {
 /// for any more. Says how it was come back.
 fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> Return {
     let begun = now();
+    tracing::warn!(cause = ?last_cause(shared), "all channels are lost");
     *lock(&shared.lost_since) = Some(begun);
     let moved = payload_of(shared);
     let unsteady = before.filter(|before| begun - before.at < STEADY_AFTER);
@@ -107,7 +109,7 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
         wait = (before.wait * 2).min(WAIT_MAX);
         failure = last_failure(shared);
     }
-    let ended_by = 'back: loop {
+    let ended_by = loop {
         if stop.is_stopped() {
             break Some(Error::Stopped);
         }
@@ -118,25 +120,18 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
             let seconds = (now() - stuck_since).as_secs();
             break Some(Error::NotReconnected { seconds, source });
         }
-        let mut routes = shared.routes();
-        // first the one that led there longest
-        routes.sort_by_key(|route| Reverse(route.link.as_ref().and_then(|link| link.ended_at())));
-        for route in routes {
-            if shared.stopping.load(Ordering::SeqCst) || !shared.protocol.is_lost() {
-                break 'back None;
-            }
-            match shared.open(&route) {
-                Ok(_) => break 'back None,
-                Err(error) if is_final(&error) => break 'back Some(error),
-                Err(error) => failure = Some(error),
-            }
+        if let ControlFlow::Break(ended_by) = try_routes(shared, &mut failure) {
+            break ended_by;
         }
         pause(shared, &stop, jittered(wait).min(left));
         wait = (wait * 2).min(WAIT_MAX);
     };
     match ended_by {
         Some(error) => end(shared, error),
-        None => *lock(&shared.lost_since) = None,
+        None => {
+            tracing::info!("reconnected");
+            *lock(&shared.lost_since) = None;
+        }
     }
     Return {
         at: now(),
@@ -146,8 +141,27 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
     }
 }
 
+/// Tries each route once, first the one that led there longest. Breaks where one leads back or none is needed any
+/// more, and with an error where no attempt is of use; otherwise `failure` is why the last one failed.
+fn try_routes(shared: &Shared, failure: &mut Option<Error>) -> ControlFlow<Option<Error>> {
+    let mut routes = shared.routes();
+    routes.sort_by_key(|route| Reverse(route.link.as_ref().and_then(|link| link.ended_at())));
+    for route in routes {
+        if shared.stopping.load(Ordering::SeqCst) || !shared.protocol.is_lost() {
+            return ControlFlow::Break(None);
+        }
+        match shared.open(&route) {
+            Ok(_) => return ControlFlow::Break(None),
+            Err(error) if is_final(&error) => return ControlFlow::Break(Some(error)),
+            Err(error) => *failure = Some(error),
+        }
+    }
+    ControlFlow::Continue(())
+}
+
 /// Nothing can be hoped for any more.
 fn end(shared: &Shared, error: Error) {
+    tracing::warn!(%error, "not reconnected");
     shared.gave_up.store(true, Ordering::SeqCst);
     shared.protocol.give_up(error.into_protocol());
     *lock(&shared.lost_since) = None;

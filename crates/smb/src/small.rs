@@ -93,7 +93,14 @@ enum New {
     Refused(Error),
 }
 
-fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Error> {
+/// The chain that makes a new file, writes and closes it. Where it is not known yet which times the server keeps,
+/// it asks for them.
+fn chain_of_new(
+    tree: &Tree,
+    small: &SmallFile,
+    sets: bool,
+    keeps: Option<TimesKept>,
+) -> Vec<Request> {
     let file = FileKey::OF_CHAIN;
     let options = CreateOptions {
         disposition: Disposition::Create,
@@ -103,18 +110,25 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
     };
     let mut links = vec![tree.create(&small.path, options)];
     // The first files tell whether the server keeps what was set before the WRITE.
-    let keeps = tree.keeps_times();
     let early = keeps.is_none_or(|keeps| keeps == TimesKept::Early);
     links.extend(content(tree, small, small.attributes, early));
     if !sets {
         links.retain(|link| !matches!(link, Request::Set { .. }));
     }
-    let asks = sets && small.times.write != 0 && keeps.is_none();
-    if asks {
+    if sets && small.times.write != 0 && keeps.is_none() {
         let what = tree.query_of_times();
         links.push(Request::Query { file, what });
     }
     links.push(Request::Close { file });
+    links
+}
+
+fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Error> {
+    let keeps = tree.keeps_times();
+    let links = chain_of_new(tree, small, sets, keeps);
+    let asks = links
+        .iter()
+        .any(|link| matches!(link, Request::Query { .. }));
     let set_at = links
         .iter()
         .position(|link| matches!(link, Request::Set { .. }));
@@ -303,10 +317,8 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept,
     written
 }
 
-/// Writes it all under another name, with its times. It is not read-only yet: if it does not get its
-/// name, nobody could remove or overwrite it.
-fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, NotKept), Error> {
-    let attributes = writable(small.attributes);
+/// The chain that makes a part, writes it and asks what the server has of it; it stays open.
+fn chain_of_part(tree: &Tree, small: &SmallFile, path: &str, attributes: u32) -> Vec<Request> {
     let options = CreateOptions {
         attributes,
         disposition: Disposition::CreateOrTruncate,
@@ -314,7 +326,7 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, Not
         // another program with the same idea must not give its name to what this one writes
         ..options(small, PART_RIGHTS)
     };
-    let mut links = vec![tree.create(&path, options)];
+    let mut links = vec![tree.create(path, options)];
     // Nobody asks here whether the server keeps what was set before the WRITE.
     let early = tree.keeps_times() == Some(TimesKept::Early);
     links.extend(content(tree, small, attributes, early));
@@ -322,6 +334,14 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, Not
         let file = FileKey::OF_CHAIN;
         links.push(Request::Query { file, what });
     }
+    links
+}
+
+/// Writes it all under another name, with its times. It is not read-only yet: if it does not get its
+/// name, nobody could remove or overwrite it.
+fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, NotKept), Error> {
+    let attributes = writable(small.attributes);
+    let links = chain_of_part(tree, small, &path, attributes);
     let set_at = links
         .iter()
         .position(|link| matches!(link, Request::Set { .. }));

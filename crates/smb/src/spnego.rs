@@ -1,6 +1,8 @@
 //! SPNEGO (RFC 4178) as far as one mechanism needs it: who offers no choice has nothing to negotiate, so that
 //! an attacker on the path cannot make us take a weaker one.
 
+use locale::{Message, say};
+
 use crate::der::{self, ENUMERATED, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, explicit};
 
 /// Kerberos (RFC 4121, section 1).
@@ -52,8 +54,8 @@ pub(crate) struct Answer<'a> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn answer<'a>(bytes: &'a [u8], mechanism: &[u8]) -> Result<Answer<'a>, &'static str> {
-    const MALFORMED: &str = "it is no NegTokenResp";
+pub(crate) fn answer<'a>(bytes: &'a [u8], mechanism: &[u8]) -> Result<Answer<'a>, Message> {
+    const MALFORMED: Message = say("error-auth.token-no-response");
     let fields = der::read_tagged(explicit(1), bytes)
         .and_then(|(content, _)| der::read_tagged(SEQUENCE, content));
     let (mut fields, _) = fields.ok_or(MALFORMED)?;
@@ -63,12 +65,14 @@ pub(crate) fn answer<'a>(bytes: &'a [u8], mechanism: &[u8]) -> Result<Answer<'a>
         fields = rest;
         let inside = |tag| der::read_tagged(tag, content).ok_or(MALFORMED);
         match tag.checked_sub(explicit(0)) {
-            Some(0) if inside(ENUMERATED)?.0 == [REJECT] => return Err("it refuses the mechanism"),
+            Some(0) if inside(ENUMERATED)?.0 == [REJECT] => {
+                return Err(say("error-auth.token-refuses"));
+            }
             Some(1) => {
                 let chosen = inside(OBJECT_IDENTIFIER)?.0;
                 let same = mechanism == KERBEROS && chosen == KERBEROS_OF_WINDOWS;
                 if chosen != mechanism && !same {
-                    return Err("it chooses a mechanism that was not offered");
+                    return Err(say("error-auth.token-not-offered"));
                 }
             }
             Some(2) => answer.token = Some(inside(OCTET_STRING)?.0),
@@ -81,7 +85,13 @@ pub(crate) fn answer<'a>(bytes: &'a [u8], mechanism: &[u8]) -> Result<Answer<'a>
 
 #[cfg(test)]
 mod tests {
+    use locale::Language;
+
     use super::*;
+
+    fn refusal(token: &[u8], mechanism: &[u8]) -> String {
+        Language::English.say(&answer(token, mechanism).expect_err("it is refused"))
+    }
 
     #[test]
     fn the_first_token_is_as_rfc_4178_draws_it() {
@@ -113,8 +123,8 @@ mod tests {
         let read = answer(&token, KERBEROS).expect("whole");
         assert_eq!((read.token, read.proof), (Some(&[0x2A][..]), None));
         assert_eq!(
-            answer(&token, SPNEGO),
-            Err("it chooses a mechanism that was not offered")
+            refusal(&token, SPNEGO),
+            "it chooses a mechanism that was not offered"
         );
     }
 
@@ -122,7 +132,7 @@ mod tests {
     fn a_refusal_is_one() {
         let state = der::write(0xA0, &[&[0x0A, 0x01, REJECT]]);
         let token = der::write(0xA1, &[&der::write(0x30, &[&state])]);
-        assert_eq!(answer(&token, KERBEROS), Err("it refuses the mechanism"));
-        assert_eq!(answer(b"\x60\0", KERBEROS), Err("it is no NegTokenResp"));
+        assert_eq!(refusal(&token, KERBEROS), "it refuses the mechanism");
+        assert_eq!(refusal(b"\x60\0", KERBEROS), "it is no NegTokenResp");
     }
 }

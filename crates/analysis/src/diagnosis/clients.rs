@@ -203,48 +203,8 @@ fn fastest(
 /// Linux goes round the server's interfaces, those with RSS first and then the fastest, each as often as
 /// its speed is that of the slowest; one without RSS gets one channel. Our end is what the routes choose.
 fn linux(candidates: &[Candidate]) -> ClientChannels {
-    let speed = |candidate: &Candidate| match candidate.far.speed.get() {
-        0 => SPEED_OF_ZERO,
-        bits => bits,
-    };
-    let mut order: Vec<&Candidate> = Vec::new();
-    for candidate in candidates {
-        if !order
-            .iter()
-            .any(|other| other.far.address == candidate.far.address)
-        {
-            order.push(candidate);
-        }
-    }
-    order.sort_by_key(|one| {
-        (
-            std::cmp::Reverse((one.far.rss, speed(one))),
-            one.far.address,
-        )
-    });
-    let slowest = order
-        .iter()
-        .map(|one| speed(one))
-        .min()
-        .unwrap_or(SPEED_OF_ZERO);
-    let mut counts = vec![0_usize; order.len()];
-    let mut left = LINUX_MAX;
-    let mut progress = true;
-    while left > 0 && progress {
-        progress = false;
-        for (count, candidate) in counts.iter_mut().zip(&order) {
-            let weight = usize::try_from(speed(candidate) / slowest.max(1)).unwrap_or(1);
-            let room = if candidate.far.rss {
-                weight.max(1)
-            } else {
-                1 - (*count).min(1)
-            };
-            let taken = room.min(left);
-            *count += taken;
-            left -= taken;
-            progress |= taken > 0;
-        }
-    }
+    let order = linux_order(candidates);
+    let counts = linux_counts(&order);
     let mut client = ClientChannels {
         client: "Linux".into(),
         pairs: Vec::new(),
@@ -266,6 +226,61 @@ fn linux(candidates: &[Candidate]) -> ClientChannels {
         }
     }
     client
+}
+
+/// The server's interfaces in the order in which Linux goes round them.
+fn linux_order<'c>(candidates: &'c [Candidate<'c>]) -> Vec<&'c Candidate<'c>> {
+    let mut order: Vec<&Candidate> = Vec::new();
+    for candidate in candidates {
+        if !order
+            .iter()
+            .any(|other| other.far.address == candidate.far.address)
+        {
+            order.push(candidate);
+        }
+    }
+    order.sort_by_key(|one| {
+        (
+            std::cmp::Reverse((one.far.rss, linux_speed(one))),
+            one.far.address,
+        )
+    });
+    order
+}
+
+/// How many channels Linux opens to each interface.
+fn linux_counts(order: &[&Candidate]) -> Vec<usize> {
+    let slowest = order
+        .iter()
+        .map(|one| linux_speed(one))
+        .min()
+        .unwrap_or(SPEED_OF_ZERO);
+    let mut counts = vec![0_usize; order.len()];
+    let mut left = LINUX_MAX;
+    let mut progress = true;
+    while left > 0 && progress {
+        progress = false;
+        for (count, candidate) in counts.iter_mut().zip(order) {
+            let weight = usize::try_from(linux_speed(candidate) / slowest.max(1)).unwrap_or(1);
+            let room = if candidate.far.rss {
+                weight.max(1)
+            } else {
+                1 - (*count).min(1)
+            };
+            let taken = room.min(left);
+            *count += taken;
+            left -= taken;
+            progress |= taken > 0;
+        }
+    }
+    counts
+}
+
+fn linux_speed(candidate: &Candidate) -> u64 {
+    match candidate.far.speed.get() {
+        0 => SPEED_OF_ZERO,
+        bits => bits,
+    }
 }
 
 /// linerate uses every pair that can be used at once, whatever the speeds.

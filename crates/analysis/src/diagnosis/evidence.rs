@@ -4,23 +4,22 @@ mod hosts;
 mod interventions;
 mod lines;
 mod losses;
+mod nics;
+mod tcp;
 
 use std::net::IpAddr;
 
 use hosts::is_steady;
 use locale::say;
 use record::{
-    Direction, Failure, HostFacts, HostName, LinkState, MtuProof, Nic, Outcome, PathFacts,
-    ProbeKind, Rung, ServerInterface, Setting, ShareAddress, ShareWorkload, SmbSession, TcpClock,
-    TrialRecord, TrialResult, Value, Workload,
+    Direction, Failure, HostFacts, HostName, MtuProof, Nic, Outcome, PathFacts, ProbeKind, Rung,
+    Setting, ShareAddress, ShareWorkload, SmbSession, TrialRecord, TrialResult, Value, Workload,
 };
 
 use super::ladder::{
     ABOVE_CEILING, DIRECTIONS, ceilings, is_beyond_one_port, is_far_beyond, rungs,
 };
-use super::network::{
-    FarEnd, Network, Pair, Ports, has_no_line, is_link_local, is_only_advertised, line_bits,
-};
+use super::network::{Network, Pair, Ports, has_no_line, is_only_advertised};
 use super::probe;
 use super::trials::{
     FOREIGN_SHARE, Measured, ProbeTrial, above_advertised, measured, of_ladder, probes,
@@ -30,15 +29,15 @@ use crate::{Ceiling, LadderRung, RungName};
 use stats::computed;
 use stats::{Estimate, Unit};
 
-/// What a buffer of TCP holds at least where nobody made it small.
-const SMALLEST_BUFFER_BYTES: f64 = 65_536.0;
+pub(super) use nics::PairRate;
+
 /// Share of one processor at which a channel's thread is as good as saturated.
 const BUSY_CHANNEL: f64 = 0.9;
 /// A share of the ceiling from which a link is filled.
 const FULL: f64 = 1.0 / MATTERS;
 
-/// Everything that causes, plans and answers are made from. Losses of the rungs, how busy the hosts were, and what the
-/// interventions say: `losses`, `lines`, `hosts`, `interventions`.
+/// Everything that causes, plans and answers are made from. Losses of the rungs, NICs, TCP, how busy the hosts were, and
+/// what the interventions say: `losses`, `lines`, `nics`, `tcp`, `hosts`, `interventions`.
 pub(super) struct Evidence<'a> {
     pub(super) network: Network<'a>,
     pub(super) session: Option<&'a SmbSession>,
@@ -65,20 +64,7 @@ impl<'a> Evidence<'a> {
         trials: &[&'a TrialRecord],
     ) -> Self {
         let records = of_ladder(trials);
-        let session = records.iter().rev().find_map(|(_, trial)| {
-            let Outcome::Measured(result) = &trial.outcome else {
-                return None;
-            };
-            result.session.as_ref()
-        });
-        let session = session.or_else(|| path?.session.as_ref());
-        // What several channels or small requests did is another workload; the rungs of a round stand in any order.
-        let share = records
-            .iter()
-            .find_map(|(rung, trial)| match &trial.workload {
-                Workload::Share(share) if *rung == Rung::Share => Some(share),
-                _ => None,
-            });
+        let session = session_of(&records).or_else(|| path?.session.as_ref());
         let network = Network {
             client: facts.first(),
             server: facts.get(1),
@@ -89,26 +75,7 @@ impl<'a> Evidence<'a> {
         };
         let mut unknown = None;
         let trials_of_ladder = measured(&network, &records, &mut unknown);
-        let one_way = Network {
-            shapers_are_lines: false,
-            ..network
-        };
-        let mut all = trials_of_ladder.iter();
-        let is_one_way =
-            all.any(|trial| is_far_beyond(&network, trial) && !is_far_beyond(&one_way, trial));
-        let network = if is_one_way { one_way } else { network };
-        let mut all = trials_of_ladder.iter();
-        let believed = all.all(|trial| above_advertised(&network, trial).is_none());
-        let mut all = trials_of_ladder.iter();
-        let ports = match all.any(|trial| is_beyond_one_port(&network, trial)) {
-            true => Ports::Unknown,
-            false => Ports::OfOne,
-        };
-        let network = Network {
-            believed,
-            ports,
-            ..network
-        };
+        let network = corrected_by_trials(network, &trials_of_ladder);
         let ceilings = ceilings(&network, &trials_of_ladder);
         let rungs = rungs(&network, &records, &trials_of_ladder, &ceilings, unknown);
         let used = used(&trials_of_ladder);
@@ -116,7 +83,7 @@ impl<'a> Evidence<'a> {
             usable: network.usable_pairs(&used),
             network,
             session,
-            share,
+            share: share_of(&records),
             trials: trials_of_ladder,
             probes: probes(&network, trials),
             ceilings,
@@ -176,38 +143,6 @@ impl<'a> Evidence<'a> {
             probe::estimate(&self.probes, kind, |of, way| (of, way) == (rung, direction))
         });
         found.max_by(|one, two| one.ratio.value.total_cmp(&two.ratio.value))
-    }
-
-    /// What TCP did while our end wrote to the share, over all connections of the ladder's trials.
-    pub(super) fn writing_clock(&self) -> Option<TcpClock> {
-        let trials = self.trials.iter();
-        let clocks = trials
-            .filter(|trial| trial.rung == Rung::Share && trial.direction == Direction::Write)
-            .flat_map(|trial| &trial.result.connections)
-            .filter_map(|one| one.clock);
-        let sum = clocks.reduce(|one, two| TcpClock {
-            total: one.total + two.total,
-            busy: one.busy + two.busy,
-            receiver_limited: one.receiver_limited + two.receiver_limited,
-            sender_limited: one.sender_limited + two.sender_limited,
-            segments: one.segments.saturating_add(two.segments),
-            retransmits: one.retransmits.saturating_add(two.retransmits),
-        })?;
-        (sum.total.get() > 0).then_some(sum)
-    }
-
-    /// The part of the time of writing in which TCP waited for the network alone: neither for data, nor for the far
-    /// end's window, nor for our own buffer. On a path so short that every buffer would fill it, a buffer is full
-    /// because what is in it waits in a queue of the network.
-    pub(super) fn network_share(&self) -> Option<f64> {
-        let clock = self.writing_clock()?;
-        let whole = self.ceiling(Direction::Write).zip(self.round_trip_min());
-        let is_short =
-            whole.is_some_and(|(rate, time)| rate * time as f64 / 1e9 < SMALLEST_BUFFER_BYTES);
-        let own = clock.sender_limited.get();
-        let waited = clock.receiver_limited.get() + if is_short { 0 } else { own };
-        let network = clock.busy.get().saturating_sub(waited);
-        Some(network as f64 / clock.total.get() as f64)
     }
 
     /// The most that others moved of what passed a NIC in use, as the median of a direction's trials, and that NIC; none
@@ -388,18 +323,6 @@ impl<'a> Evidence<'a> {
         self.path?.mtus.first()
     }
 
-    /// Whether anything answers at an address by a NIC; nothing where the look did not try.
-    pub(super) fn has_answered(&self, nic: &Nic, remote: IpAddr) -> Option<bool> {
-        let mut proofs = self.path?.mtus.iter();
-        let proof = proofs.find(|proof| proof.nic == nic.name && proof.remote == Some(remote))?;
-        Some(proof.answered.is_some() || proof.far_mtu.is_some())
-    }
-
-    /// Whether the look has shown that nothing answers there.
-    pub(super) fn is_dead(&self, nic: &Nic, remote: IpAddr) -> bool {
-        self.has_answered(nic, remote) == Some(false)
-    }
-
     /// The values of a setting of a host, each with where it is set.
     pub(super) fn settings(
         &self,
@@ -424,202 +347,6 @@ impl<'a> Evidence<'a> {
         values.any(|(_, value)| *value == Value::Switch(false))
     }
 
-    /// Whether a router is between a NIC of ours and an address of the server.
-    pub(super) fn is_routed(&self, near: &Nic, remote: IpAddr) -> bool {
-        let mut ways = self.path.into_iter().flat_map(|path| &path.addresses);
-        let way = ways.find(|way| way.address == remote && way.nic.is_some());
-        match way {
-            Some(way) => way.gateway.is_some(),
-            None => !near.addresses.iter().any(|entry| entry.contains(remote)),
-        }
-    }
-
-    /// What a rung's trials of one direction had to send again, as a share of all segments.
-    pub(super) fn resent(&self, rung: Rung, direction: Direction) -> Option<f64> {
-        let shares = self
-            .trials
-            .iter()
-            .filter(|trial| trial.rung == rung && trial.direction == direction)
-            .filter_map(|trial| {
-                let ours = trial
-                    .result
-                    .samples
-                    .iter()
-                    .filter_map(|sample| sample.retransmits);
-                let resent = match (direction, rung) {
-                    (Direction::Write, _) => {
-                        let counted = ours.fold(0, u64::saturating_add);
-                        // The samples count those of all programs of the host.
-                        counted.min(trial.resent().unwrap_or(u64::MAX))
-                    }
-                    (Direction::Read, Rung::Tcp) => trial.result.far_retransmits?,
-                    (Direction::Read, _) => return None,
-                };
-                let segments = trial.result.bytes().get() as f64 / trial.segment_bytes();
-                Some(resent as f64 / segments)
-            });
-        let shares: Vec<f64> = shares.collect();
-        // The median, so that one trial with a hiccup is no fault of the path.
-        let mut sorted = shares;
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied()
-    }
-
-    /// The shortest round trip that was seen, in nanoseconds.
-    pub(super) fn round_trip_min(&self) -> Option<u64> {
-        let by_tcp = self
-            .trials
-            .iter()
-            .flat_map(|trial| &trial.result.connections)
-            .filter_map(|connection| Some(connection.tcp?.round_trip_min.get()));
-        let by_probe = self.path.into_iter().flat_map(|path| &path.mtus);
-        let by_probe = by_probe.filter_map(|proof| Some(proof.round_trip?.get()));
-        by_tcp.filter(|time| *time > 0).chain(by_probe).min()
-    }
-
-    /// The most that a pair carried in a trial of some rungs, in bits per second.
-    pub(super) fn carried(&self, pair: &Pair, is_meant: impl Fn(Rung) -> bool) -> Option<u64> {
-        let ends_have_lines =
-            !has_no_line(pair.near) && !matches!(pair.far, FarEnd::Nic(nic) if has_no_line(nic));
-        let trials = self.trials.iter().filter(|trial| is_meant(trial.rung));
-        let rates = trials.filter_map(|trial| trial.carried(pair));
-        let most = rates.max_by(f64::total_cmp).filter(|_| ends_have_lines)?;
-        (most > 0.0).then_some(most as u64)
-    }
-
-    pub(super) fn pair_rate(&self, pair: &Pair) -> Option<PairRate> {
-        let carried = || self.carried(pair, |_| true).map(PairRate::Carried);
-        let known = self.pair_bits(pair).map(PairRate::Known);
-        known.or_else(carried)
-    }
-
-    /// What the slower end of a pair runs at; nothing where an end has no line.
-    pub(super) fn pair_bits(&self, pair: &Pair) -> Option<u64> {
-        let has_lines =
-            !has_no_line(pair.near) && !matches!(pair.far, FarEnd::Nic(nic) if has_no_line(nic));
-        let ends = self.network.end_bits(pair).into_iter().flatten();
-        ends.min().filter(|_| has_lines)
-    }
-
-    /// Whether the server is known to have another address where a NIC of the client leads.
-    pub(super) fn shows_server(&self, nic: &Nic) -> bool {
-        let is_other = |remote: IpAddr| {
-            self.used.iter().all(|pair| pair.remote != remote)
-                && nic.addresses.iter().any(|entry| entry.contains(remote))
-        };
-        self.path.is_some_and(|path| {
-            let answers = |proof: &MtuProof| {
-                proof.nic == nic.name
-                    && (proof.answered.is_some() || proof.far_mtu.is_some())
-                    && proof.remote.is_some_and(is_other)
-            };
-            path.addresses.iter().any(|way| is_other(way.address)) || path.mtus.iter().any(answers)
-        })
-    }
-
-    /// Whether a NIC of the client is known to lead elsewhere.
-    pub(super) fn leads_elsewhere(&self, nic: &Nic) -> bool {
-        let mut routes = self
-            .network
-            .client
-            .into_iter()
-            .flat_map(|host| &host.routes);
-        let mut neighbours = self.path.into_iter().flat_map(|path| &path.neighbours);
-        routes.any(|route| route.nic == nic.name && leads_on(route))
-            || neighbours.any(|neighbour| neighbour.nic == nic.name)
-    }
-
-    /// A NIC of the client as good as the one in use of which it is not known where it leads, as the server's own
-    /// NICs are not known.
-    pub(super) fn nic_to_nowhere(&self) -> Option<&'a Nic> {
-        let others = self.other_nics_as_good();
-        let is_known = self.network.server.is_some();
-        if is_known || others.iter().any(|nic| self.shows_server(nic)) {
-            return None;
-        }
-        others.into_iter().find(|nic| !self.leads_elsewhere(nic))
-    }
-
-    /// Whether the server's own NIC is known to be what its list says of RSS. (The queues of virtual NICs
-    /// are as many as were asked for.)
-    pub(super) fn says_rss_rightly(&self, entry: &ServerInterface) -> bool {
-        let mut nics = self.network.server.into_iter().flat_map(|host| &host.nics);
-        let nic = nics.find(|nic| nic.addresses.iter().any(|own| own.address == entry.address));
-        let queues = nic
-            .filter(|nic| nic.kind.is_none())
-            .and_then(|nic| nic.rx_queues);
-        queues.is_some_and(|queues| (queues > 1) == entry.rss)
-    }
-
-    /// NICs of the client that are not used, and not slower than the one that is.
-    pub(super) fn other_nics_as_good(&self) -> Vec<&'a Nic> {
-        let used = self.used.first().and_then(|pair| line_bits(pair.near));
-        let nics = self
-            .network
-            .client
-            .into_iter()
-            .flat_map(|client| &client.nics);
-        nics.filter(|nic| {
-            let idle = self.used.iter().all(|pair| pair.near.index != nic.index);
-            let addressed = nic
-                .addresses
-                .iter()
-                .any(|entry| !is_link_local(entry.address));
-            idle && addressed
-                && nic.state == LinkState::Up
-                && used.is_some_and(|used| line_bits(nic).is_some_and(|bits| bits >= used))
-        })
-        .collect()
-    }
-
-    /// What a link to one of the server's addresses really runs at: by the server's own facts, or else
-    /// by our end of it where all of our ends are alike.
-    pub(super) fn real_bits(&self, address: IpAddr) -> Option<u64> {
-        if let Some(server) = self.network.server {
-            return line_bits(server.nic_with(address)?);
-        }
-        let ends: Vec<u64> = self
-            .network
-            .advertised
-            .iter()
-            .filter_map(|entry| self.near_bits(entry.address))
-            .collect();
-        let alike = ends.iter().all(|bits| Some(bits) == ends.first());
-        let ours = self.near_bits(address)?;
-        (alike && ends.len() > 1).then_some(ours)
-    }
-
-    pub(super) fn near_bits(&self, address: IpAddr) -> Option<u64> {
-        let mut nics = self.network.client?.nics.iter();
-        let near = nics.find(|nic| nic.addresses.iter().any(|entry| entry.contains(address)))?;
-        line_bits(near)
-    }
-
-    /// The largest share of its time in which a writing connection waited for the far end's window.
-    pub(super) fn receiver_limited(&self, rung: Option<Rung>) -> f64 {
-        let shares = self
-            .trials
-            .iter()
-            .filter(|trial| trial.direction == Direction::Write)
-            .filter(|trial| rung.is_none_or(|rung| trial.rung == rung))
-            .flat_map(|trial| &trial.result.connections)
-            .filter_map(|connection| {
-                let tcp = connection.tcp?;
-                let busy = tcp.busy.get();
-                (busy > 0).then(|| tcp.receiver_limited.get() as f64 / busy as f64)
-            });
-        shares.fold(0.0, f64::max)
-    }
-
-    /// The most that the file server's TCP ever had room for.
-    pub(super) fn far_window_max(&self) -> Option<u64> {
-        let shares = self.trials.iter().filter(|trial| trial.rung != Rung::Tcp);
-        let connections = shares.flat_map(|trial| &trial.result.connections);
-        connections
-            .filter_map(|connection| connection.tcp?.far_window)
-            .max()
-    }
-
     /// The rates of a rung's trials.
     pub(super) fn rates(&self, rung: Rung, direction: Direction) -> Vec<f64> {
         let trials = self.trials.iter();
@@ -628,21 +355,49 @@ impl<'a> Evidence<'a> {
             .map(|trial| trial.rate)
             .collect()
     }
+}
 
-    /// Segments that came to us before an earlier one, as a share of all that we read.
-    pub(super) fn overtaken(&self, rung: Rung) -> Option<f64> {
-        let trials = self.trials.iter();
-        let shares = trials
-            .filter(|trial| trial.rung == rung && trial.direction == Direction::Read)
-            .filter_map(|trial| {
-                let connections = trial.result.connections.iter();
-                let overtaken: Option<u64> = connections
-                    .map(|connection| connection.tcp?.out_of_order)
-                    .sum();
-                let segments = trial.result.bytes().get() as f64 / trial.segment_bytes();
-                Some(overtaken? as f64 / segments)
-            });
-        median_of(shares)
+/// What the last trial agreed on with the server.
+fn session_of<'a>(records: &[(Rung, &'a TrialRecord)]) -> Option<&'a SmbSession> {
+    records.iter().rev().find_map(|(_, trial)| {
+        let Outcome::Measured(result) = &trial.outcome else {
+            return None;
+        };
+        result.session.as_ref()
+    })
+}
+
+/// What several channels or small requests did is another workload; the rungs of a round stand in any order.
+fn share_of<'a>(records: &[(Rung, &'a TrialRecord)]) -> Option<&'a ShareWorkload> {
+    records
+        .iter()
+        .find_map(|(rung, trial)| match &trial.workload {
+            Workload::Share(share) if *rung == Rung::Share => Some(share),
+            _ => None,
+        })
+}
+
+/// A network without what the trials refute: a rate that one of them exceeds is not believed.
+fn corrected_by_trials<'a>(network: Network<'a>, trials: &[Measured<'a>]) -> Network<'a> {
+    let one_way = Network {
+        shapers_are_lines: false,
+        ..network
+    };
+    let mut all = trials.iter();
+    let is_one_way =
+        all.any(|trial| is_far_beyond(&network, trial) && !is_far_beyond(&one_way, trial));
+    let network = if is_one_way { one_way } else { network };
+    let mut all = trials.iter();
+    let believed = all.all(|trial| above_advertised(&network, trial).is_none());
+    let mut all = trials.iter();
+    let ports = match all.any(|trial| is_beyond_one_port(&network, trial)) {
+        true => Ports::Unknown,
+        false => Ports::OfOne,
+    };
+    Network {
+        believed,
+        ports,
+        ..network
     }
 }
 
@@ -663,30 +418,8 @@ fn used<'a>(trials: &[Measured<'a>]) -> Vec<Pair<'a>> {
     Vec::new()
 }
 
-/// Whether a route leads out of the NIC's own networks.
-fn leads_on(route: &record::Route) -> bool {
-    route.gateway.is_some() || route.destination == "default"
-}
-
 pub(super) fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
-}
-
-/// What is known of the rate of a pair.
-#[derive(Clone, Copy)]
-pub(super) enum PairRate {
-    /// What its slower end runs at.
-    Known(u64),
-    /// The most that it was seen to carry, where neither end says anything: it is no slower.
-    Carried(u64),
-}
-
-impl PairRate {
-    pub(super) const fn bits(&self) -> u64 {
-        match self {
-            Self::Known(bits) | Self::Carried(bits) => *bits,
-        }
-    }
 }

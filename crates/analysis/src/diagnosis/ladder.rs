@@ -125,47 +125,65 @@ pub(super) fn rungs<'a>(
             of_ceiling: None,
             loss: None,
         });
-        let is_advertised = ceiling.as_ref().is_some_and(is_only_advertised);
-        let mut above = ceiling
-            .clone()
-            .filter(|_| !is_advertised)
-            .map(Above::Computed);
-        for (rung, name) in RUNGS {
-            let further = matches!(rung, Rung::Streams | Rung::Channels);
-            let once = matches!(rung, Rung::Disk | Rung::Copy);
-            let was_run = |(of, trial): &(Rung, &TrialRecord)| {
-                *of == rung && (further || trial.workload.direction() == direction)
-            };
-            if (further || once) && !of_ladder.iter().any(was_run) {
-                continue;
-            }
-            let rate = rate_of(trials, rung, direction);
-            let judged = above
-                .as_ref()
-                .filter(|_| !further)
-                .and_then(|above| against(trials, rung, direction, above, rate.as_ref()));
-            let own = own_ceiling(network, trials, rung, direction);
-            let whole = if further { &own } else { &ceiling };
-            let of_ceiling = rate
-                .as_ref()
-                .zip(whole.as_ref())
-                .and_then(|(rate, whole)| quotient(rate, whole));
-            rungs.push(LadderRung {
-                rung: name,
-                direction,
-                loss: judged.as_ref().map(|judged| judged.loss),
-                of_above: judged.map(|judged| inverse(&judged.ratio)),
-                of_ceiling: of_ceiling.filter(|_| !is_advertised),
-                not_measured: rate
-                    .is_none()
-                    .then(|| why_not_measured(of_ladder, rung, direction)),
-                rate: rate.clone(),
-            });
-            // Where a rung is missing, the next one is held against the one above it; and what several
-            // streams or channels do is no measure for one, nor what one disk does for another.
-            if !further && !once {
-                above = rate.map(|rate| Above::Measured(rung, rate)).or(above);
-            }
+        rungs.extend(below_ceiling(
+            network,
+            of_ladder,
+            trials,
+            direction,
+            ceiling.as_ref(),
+        ));
+    }
+    rungs
+}
+
+/// The rungs of a direction that were tried, each against the one above it.
+fn below_ceiling<'a>(
+    network: &Network<'a>,
+    of_ladder: &[(Rung, &TrialRecord)],
+    trials: &[Measured<'a>],
+    direction: Direction,
+    ceiling: Option<&Estimate>,
+) -> Vec<LadderRung> {
+    let mut rungs = Vec::new();
+    let is_advertised = ceiling.is_some_and(is_only_advertised);
+    let mut above = ceiling
+        .filter(|_| !is_advertised)
+        .map(|ceiling| Above::Computed(ceiling.clone()));
+    for (rung, name) in RUNGS {
+        let further = matches!(rung, Rung::Streams | Rung::Channels);
+        let once = matches!(rung, Rung::Disk | Rung::Copy);
+        let was_run = |(of, trial): &(Rung, &TrialRecord)| {
+            *of == rung && (further || trial.workload.direction() == direction)
+        };
+        if (further || once) && !of_ladder.iter().any(was_run) {
+            continue;
+        }
+        let rate = rate_of(trials, rung, direction);
+        let judged = above
+            .as_ref()
+            .filter(|_| !further)
+            .and_then(|above| against(trials, rung, direction, above, rate.as_ref()));
+        let own = own_ceiling(network, trials, rung, direction);
+        let whole = if further { own.as_ref() } else { ceiling };
+        let of_ceiling = rate
+            .as_ref()
+            .zip(whole)
+            .and_then(|(rate, whole)| quotient(rate, whole));
+        rungs.push(LadderRung {
+            rung: name,
+            direction,
+            loss: judged.as_ref().map(|judged| judged.loss),
+            of_above: judged.map(|judged| inverse(&judged.ratio)),
+            of_ceiling: of_ceiling.filter(|_| !is_advertised),
+            not_measured: rate
+                .is_none()
+                .then(|| why_not_measured(of_ladder, rung, direction)),
+            rate: rate.clone(),
+        });
+        // Where a rung is missing, the next one is held against the one above it; and what several
+        // streams or channels do is no measure for one, nor what one disk does for another.
+        if !further && !once {
+            above = rate.map(|rate| Above::Measured(rung, rate)).or(above);
         }
     }
     rungs

@@ -208,11 +208,7 @@ pub(crate) fn result(megabytes: f64) -> TrialResult {
 }
 
 pub(crate) fn failed(why: &str) -> Outcome {
-    Outcome::Failed(Failure {
-        kind: FailureKind::Unreachable,
-        chain: vec![why.into()],
-        hint: None,
-    })
+    Outcome::Failed(Failure::new(FailureKind::Unreachable, why))
 }
 
 pub(crate) fn trial(stage: Stage, workload: Workload, outcome: Outcome) -> Record {

@@ -129,11 +129,7 @@ impl<'a> Simulated<'a> {
 }
 
 fn refused(kind: FailureKind) -> Failure {
-    Failure {
-        kind,
-        chain: vec!["no".into()],
-        hint: None,
-    }
+    Failure::new(kind, "no")
 }
 
 impl Stand for Simulated<'_> {

@@ -100,11 +100,7 @@ pub(crate) fn plan() -> TunePlan {
 }
 
 pub(crate) fn failure(text: &str) -> Failure {
-    Failure {
-        kind: FailureKind::Unreachable,
-        chain: vec![text.into()],
-        hint: None,
-    }
+    Failure::new(FailureKind::Unreachable, text)
 }
 
 /// Two channels give twice the rate, MTU 9000 five percent more.

@@ -1,81 +1,25 @@
 //! An experiment over several factors: effects and interactions, noise, and the samples behind them.
 
 mod pairs;
+mod quantity;
 mod settle;
+mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Design, HostLoad, Outcome, Response, Stage, TrialRecord};
+use record::{Design, HostLoad, Outcome, Stage, TrialRecord};
 use serde::Serialize;
 
 use stats::{Estimate, PairedRatios, Unit, Verdict};
 
-use crate::table::{self, Better, Request, Table, TableResult, TableWarning};
-use crate::trial::{self, CONFIDENCE_DEFAULT, list_failure, served_per_byte};
+use crate::table::{TableResult, TableWarning};
+use crate::trial::{self, CONFIDENCE_DEFAULT, list_failure};
 
 pub use pairs::blocks_counted;
 use pairs::{Cells, compared, is_in_pairs};
+use quantity::{Quantity, column, in_table};
 use settle::{Compared, settle};
-
-/// Something that is measured of a trial, as a column of a table.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quantity {
-    Rate,
-    Cpu,
-    ServerCpu,
-    Latency,
-    Retransmits,
-}
-
-impl Quantity {
-    /// What a rate costs.
-    const COSTS: [Self; 4] = [Self::Cpu, Self::ServerCpu, Self::Latency, Self::Retransmits];
-
-    /// The end of its column's name, which tells its unit.
-    const fn suffix(self, rates: Unit) -> &'static str {
-        match self {
-            Self::Rate => match rates {
-                Unit::OperationsPerSecond => "operations_s",
-                Unit::FramesPerSecond => "frames_s",
-                _ => "mb_s",
-            },
-            Self::Cpu => "cpu_s_per_gb",
-            Self::ServerCpu => "server_cpu_s_per_gb",
-            Self::Latency => "latency_p99_ms",
-            Self::Retransmits => "retransmits",
-        }
-    }
-
-    fn of(self, seen: &Seen<'_>) -> Option<f64> {
-        let result = seen.result;
-        match self {
-            Self::Rate => Some(in_table(seen.unit, seen.rate)),
-            // Nanoseconds a byte are seconds a gigabyte.
-            Self::Cpu if seen.unit == Unit::BytesPerSecond => {
-                Some(result.cpu().get() as f64 / result.bytes().get() as f64)
-            }
-            Self::ServerCpu if seen.unit == Unit::BytesPerSecond => {
-                Some(served_per_byte(seen.loads, seen.rate)? * 1e9)
-            }
-            Self::Cpu | Self::ServerCpu => None,
-            Self::Latency => Some(result.latency?.p99.get() as f64 / 1e6),
-            Self::Retransmits => {
-                let ours = result.samples.iter().map(|one| one.retransmits);
-                let ours = ours.reduce(|one, other| Some(one?.saturating_add(other?)));
-                let all = ours.flatten().into_iter().chain(result.far_retransmits);
-                all.reduce(u64::saturating_add).map(|count| count as f64)
-            }
-        }
-    }
-}
-
-/// A rate in the unit of its column.
-fn in_table(unit: Unit, rate: f64) -> f64 {
-    match unit {
-        Unit::BytesPerSecond => rate / 1e6,
-        _ => rate,
-    }
-}
+use tables::{cost_tables, tables};
 
 /// The trials of one arm and response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -193,6 +137,53 @@ pub fn design<'t>(
     design: &Design,
     trials: impl IntoIterator<Item = &'t TrialRecord>,
 ) -> DesignResult {
+    let (seen, failures, doubled) = counted(trials);
+    let mut caveats = Vec::new();
+    if doubled > 0 {
+        caveats.push(format!(
+            "trials of visits that were measured already, which do not count: {doubled}"
+        ));
+    }
+    let mut rates = tables(design, &seen, &mut caveats, Quantity::Rate);
+    let mut costs = cost_tables(design, &seen);
+    let noise = noise(design, &seen, &mut caveats);
+    let mut pairs = compared(design, &seen);
+    caveats.extend(settle(design, &pairs, &mut rates));
+    let alarmed: BTreeSet<&str> = noise
+        .iter()
+        .filter(|noise| noise.alarm)
+        .map(|noise| noise.response.as_str())
+        .collect();
+    hold_back(design, &alarmed, &mut rates, &mut costs);
+    for one in &mut pairs {
+        judge(one, design.band, &rates, &alarmed);
+    }
+    let per_block = design.blocks.first().map_or(0, Vec::len) * design.responses.len();
+    let mut of_block: BTreeMap<u32, usize> = BTreeMap::new();
+    for one in &seen {
+        *of_block.entry(one.block).or_default() += 1;
+    }
+    DesignResult {
+        design: design.clone(),
+        blocks_done: of_block
+            .values()
+            .filter(|&&count| count >= per_block)
+            .count(),
+        rates,
+        costs,
+        noise,
+        pairs: pairs.into_iter().map(|one| one.pair).collect(),
+        samples: samples(design, &seen),
+        failures,
+        caveats,
+    }
+}
+
+/// The trials that count and measured something, why the others did not, and how many there are of
+/// visits that were measured already.
+fn counted<'t>(
+    trials: impl IntoIterator<Item = &'t TrialRecord>,
+) -> (Vec<Seen<'t>>, Vec<String>, usize) {
     let mut failures = Vec::new();
     let mut seen = Vec::new();
     let (mut places, mut doubled) = (BTreeSet::new(), 0);
@@ -240,45 +231,7 @@ pub fn design<'t>(
             }
         }
     }
-    let mut caveats = Vec::new();
-    if doubled > 0 {
-        caveats.push(format!(
-            "trials of visits that were measured already, which do not count: {doubled}"
-        ));
-    }
-    let mut rates = tables(design, &seen, &mut caveats, Quantity::Rate);
-    let mut costs = cost_tables(design, &seen);
-    let noise = noise(design, &seen, &mut caveats);
-    let mut pairs = compared(design, &seen);
-    caveats.extend(settle(design, &pairs, &mut rates));
-    let alarmed: BTreeSet<&str> = noise
-        .iter()
-        .filter(|noise| noise.alarm)
-        .map(|noise| noise.response.as_str())
-        .collect();
-    hold_back(design, &alarmed, &mut rates, &mut costs);
-    for one in &mut pairs {
-        judge(one, design.band, &rates, &alarmed);
-    }
-    let per_block = design.blocks.first().map_or(0, Vec::len) * design.responses.len();
-    let mut of_block: BTreeMap<u32, usize> = BTreeMap::new();
-    for one in &seen {
-        *of_block.entry(one.block).or_default() += 1;
-    }
-    DesignResult {
-        design: design.clone(),
-        blocks_done: of_block
-            .values()
-            .filter(|&&count| count >= per_block)
-            .count(),
-        rates,
-        costs,
-        noise,
-        pairs: pairs.into_iter().map(|one| one.pair).collect(),
-        samples: samples(design, &seen),
-        failures,
-        caveats,
-    }
+    (seen, failures, doubled)
 }
 
 /// Decides nothing of the responses in which the baseline differed from itself.
@@ -355,124 +308,6 @@ fn level_name(design: &Design, arm: u32, factor: usize) -> &str {
         .zip(levels)
         .and_then(|(place, levels)| levels.get(*place as usize))
         .map_or("", |level| level.name.as_str())
-}
-
-/// One table over all responses; each of them has cells in its own rows only.
-fn tables(
-    design: &Design,
-    seen: &[Seen<'_>],
-    caveats: &mut Vec<String>,
-    quantity: Quantity,
-) -> Vec<TableResult> {
-    let factors: Vec<String> = design
-        .factors
-        .iter()
-        .map(|factor| factor.name.clone())
-        .collect();
-    let names: Vec<String> = design
-        .responses
-        .iter()
-        .map(|response| column(response, quantity))
-        .collect();
-    let rows = seen
-        .iter()
-        .filter(|one| Some(one.arm) != design.baseline_replicate)
-        .map(|one| {
-            let levels =
-                (0..factors.len()).map(|factor| level_name(design, one.arm, factor).to_owned());
-            let plot = design.whole_plots.iter();
-            let plot = plot.map(|factor| level_name(design, one.arm, *factor as usize));
-            let plot = plot.collect::<Vec<_>>().join(", ");
-            let block = [format!("block {}", u64::from(one.block) + 1), plot];
-            let cells = design.responses.iter().map(|response| {
-                let value = (response.name == one.response)
-                    .then(|| quantity.of(one))
-                    .flatten();
-                value.map_or_else(String::new, |value| value.to_string())
-            });
-            levels.chain(block).chain(cells).collect::<Vec<String>>()
-        });
-    let header = factors.iter().cloned();
-    let header = header.chain(["block".to_owned(), "plot".to_owned()]);
-    let header = header.chain(names.iter().cloned());
-    let table = match Table::new(header.collect(), rows) {
-        Ok(table) => table,
-        Err(error) => {
-            caveats.push(error.to_string());
-            return Vec::new();
-        }
-    };
-    let mut results = Vec::new();
-    let mut request = Request::new(names, factors);
-    request.band = design.band;
-    // Its name is anybody's, and may have a word like `latency` in it.
-    request.better = Some(match quantity {
-        Quantity::Rate => Better::Higher,
-        _ => Better::Lower,
-    });
-    request.blocks = Some("block".into());
-    request.plots = (!design.whole_plots.is_empty()).then(|| "plot".into());
-    request.baselines = design
-        .factors
-        .iter()
-        .filter_map(|factor| Some((factor.name.clone(), factor.levels.first()?.name.clone())))
-        .collect();
-    match table::analyze(&table, &request) {
-        Ok(found) => results = found,
-        Err(error) => caveats.push(format!("the effects cannot be estimated yet: {error}")),
-    }
-    for result in &mut results {
-        // A row is a trial of one response and has no cells of the others; and how many blocks would
-        // settle an effect is said of its pairs, where it has any.
-        let says_more = quantity == Quantity::Rate && !is_in_pairs(design);
-        result.warnings.retain(|warning| match &warning.kind[..] {
-            "missing" => false,
-            "power" => says_more,
-            _ => true,
-        });
-        let of = |response: &&Response| column(response, Quantity::Rate) == result.response;
-        if let Some(response) = design.responses.iter().find(of) {
-            result.response.clone_from(&response.name);
-        }
-        for alias in &design.aliases {
-            let text = format!(
-                "{alias}: these interactions cannot be told from each other in this design"
-            );
-            result.warnings.push(TableWarning {
-                row: None,
-                kind: "aliased".into(),
-                text,
-            });
-        }
-    }
-    results
-}
-
-/// The name of a response's column.
-fn column(response: &Response, quantity: Quantity) -> String {
-    let suffix = quantity.suffix(trial::unit(&response.workload));
-    format!("{} {suffix}", response.name)
-}
-
-/// Costs are families of their own, so that they take no power from the rates; a cost that is the
-/// same in every trial has no effects.
-fn cost_tables(design: &Design, seen: &[Seen<'_>]) -> Vec<TableResult> {
-    let mut results = Vec::new();
-    for cost in Quantity::COSTS {
-        let mut one = design.clone();
-        one.responses.retain(|response| {
-            let of_response = seen.iter().filter(|one| one.response == response.name);
-            // Not every look at a server tells something.
-            let mut values = of_response.filter_map(|one| cost.of(one));
-            let first = values.next();
-            values.any(|value| Some(value) != first)
-        });
-        if !one.responses.is_empty() {
-            // What keeps the effects from being estimated was said of the rates already.
-            results.extend(tables(&one, seen, &mut Vec::new(), cost));
-        }
-    }
-    results
 }
 
 /// The gate: of many responses one is wrong by chance, so that each is judged by a share of the error.

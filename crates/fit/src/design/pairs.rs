@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Design, Response};
 
+use super::quantity::in_table;
 use super::settle::Compared;
-use super::{DesignPair, Seen, error_of_each, in_table, level_name};
+use super::{DesignPair, Seen, error_of_each, level_name};
 use crate::trial::CONFIDENCE_DEFAULT;
 use stats::PairedRatios;
 

@@ -4,11 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use locale::{Language, Message, say};
+
+use super::CELL_BYTES_MAX;
 use super::bounded::Bounded;
-use super::design::LEVELS_MAX;
 use super::document::{Document, FioJob, HyperfineResult, IperfEnd, IperfSum, RUNS_MAX};
 use super::error::Error;
-use super::read::{CELL_BYTES_MAX, Table, shown};
+use super::levels::LEVELS_MAX;
+use super::read::{Table, shown};
 use super::{Request, TableWarning, outputs};
 
 /// Most text of one file of results: an hour of `iperf3` with eight streams has 11 MB.
@@ -18,13 +21,6 @@ const ARMS_MAX: usize = 1000;
 pub(super) const JOB: &str = "job";
 /// Two runs at the same time may end within fewer milliseconds.
 const FORGETS_AFTER: f64 = 500.0;
-/// What to do about an arm that was not understood.
-pub(super) const HINT: &str = "give what `iperf3 --json`, `fio --output-format=json` or `hyperfine \
-     --export-json` wrote in a run that ended well, or the text of CrystalDiskMark, ATTO, DiskSpd or robocopy";
-
-/// Why a text of no program that is known is refused.
-const UNKNOWN: &str = "it is no result file of CrystalDiskMark, ATTO, DiskSpd, robocopy, iperf3, fio or \
-     hyperfine";
 
 /// One row before the columns are known.
 struct Row {
@@ -227,21 +223,21 @@ fn read(
     rows: &mut Vec<Row>,
     warnings: &mut Vec<TableWarning>,
 ) -> Result<(), Error> {
-    let refuse = |reason: &str| Error::Arm {
+    let refuse = |reason| Error::Arm {
         arm: shown(arm),
-        reason: reason.into(),
+        reason,
     };
     if text.len() > ARM_BYTES_MAX {
-        let most = ARM_BYTES_MAX >> 20;
-        return Err(refuse(&format!("the file has more than {most} MiB")));
+        let reason = say("error-table.large-file").count("most", ARM_BYTES_MAX >> 20);
+        return Err(refuse(reason));
     }
     if text.trim().is_empty() {
-        return Err(refuse("the file is empty"));
+        return Err(refuse(say("error-table.empty-file")));
     }
     if !text.trim_start().starts_with(['{', '['])
         && let Some(tests) = outputs::read(text)
     {
-        let tests = tests.map_err(|reason| refuse(&reason))?;
+        let tests = tests.map_err(refuse)?;
         rows.extend(tests.into_iter().map(|test| Row {
             arm: arm.into(),
             job: test.name.into(),
@@ -249,7 +245,7 @@ fn read(
         }));
         return check_runs(rows);
     }
-    let start = document(text).ok_or_else(|| refuse(UNKNOWN))?;
+    let start = document(text).ok_or_else(|| refuse(say("error-table.unknown-file")))?;
     let documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>();
     let (mut before, mut all, mut left_out) = (None, 0, 0);
     for document in documents {
@@ -315,19 +311,20 @@ fn measured(
     document: Document,
     warnings: &mut Vec<TableWarning>,
 ) -> Result<Vec<Row>, Error> {
-    let refuse = |reason: &str| Error::Arm {
+    let refuse = |reason| Error::Arm {
         arm: shown(arm),
-        reason: reason.into(),
+        reason,
     };
     if let Some(error) = document.error {
-        return Err(refuse(&format!("the run failed: {}", shown(&error))));
+        let reason = say("error-table.failed-run").with("reason", shown(&error));
+        return Err(refuse(reason));
     }
     let read = if let Some(Bounded(jobs)) = document.jobs {
         if let Some(failed) = jobs.iter().find(|job| job.error != 0) {
-            let (job, error) = (shown(&failed.jobname), failed.error);
-            return Err(refuse(&format!(
-                "job `{job}` of fio failed with error {error}"
-            )));
+            let reason = say("error-table.failed-job")
+                .with("job", shown(&failed.jobname))
+                .with("error", failed.error.to_string());
+            return Err(refuse(reason));
         }
         fio(arm, jobs)
     } else if let Some(Bounded(results)) = document.results {
@@ -338,27 +335,25 @@ fn measured(
             .is_some_and(|start| start.accepted_connection.is_some());
         iperf(arm, &end, if is_server { End::Server } else { End::Client })
     } else if document.event.is_some() {
-        return Err(refuse(
-            "it is a stream of events, and no single result of iperf3",
-        ));
+        return Err(refuse(say("error-table.stream-of-events")));
     } else if document.intervals.is_some() {
-        return Err(refuse("iperf3 was stopped before it wrote a result"));
+        return Err(refuse(say("error-table.stopped-iperf3")));
     } else {
-        return Err(refuse("it is no result of iperf3, fio or hyperfine"));
+        return Err(refuse(say("error-table.unknown-json")));
     };
     if read.is_empty() {
-        return Err(refuse("nothing was measured in it"));
+        return Err(refuse(say("error-table.nothing-measured")));
     }
     for row in &read {
         let mut values = row.values.values();
         if !values.all(|value| value.is_finite() && *value >= 0.0) {
-            return Err(refuse("it has a value that is negative or no number"));
+            return Err(refuse(say("error-table.bad-value")));
         }
         if row.job.len() > CELL_BYTES_MAX {
-            let job = shown(&row.job);
-            return Err(refuse(&format!(
-                "the name `{job}` of a job has more than {CELL_BYTES_MAX} bytes"
-            )));
+            let reason = say("error-table.long-job")
+                .with("job", shown(&row.job))
+                .count("most", CELL_BYTES_MAX);
+            return Err(refuse(reason));
         }
     }
     Ok(read)
@@ -525,12 +520,14 @@ fn hyperfine(
         if kept.is_empty() && !failed.is_empty() {
             return Err(Error::Arm {
                 arm: shown(arm),
-                reason: format!("no run of `{command}` ended well: {how}"),
+                reason: say("error-table.no-run-ended-well")
+                    .with("command", command)
+                    .with("how", how),
             });
         }
         if kept.len() < times.len() {
             let (left_out, all) = (times.len() - kept.len(), times.len());
-            let arm = shown(arm);
+            let (arm, how) = (shown(arm), Language::English.say(&how));
             let text = format!(
                 "arm `{arm}`: {left_out} of {all} runs of `{command}` failed ({how}) and are left out"
             );
@@ -546,18 +543,16 @@ fn hyperfine(
 }
 
 /// `exit codes 1, 127`, or that a signal ended it; a few of them say enough.
-fn how_it_failed(codes: &BTreeSet<Option<i64>>) -> String {
+fn how_it_failed(codes: &BTreeSet<Option<i64>>) -> Message {
     const LISTED: usize = 5;
     let numbers = codes.iter().flatten().take(LISTED);
     let numbers: Vec<String> = numbers.map(i64::to_string).collect();
-    let numbers = match numbers.len() {
-        0 => None,
-        1 => Some(format!("exit code {}", numbers[0])),
-        _ => Some(format!("exit codes {}", numbers.join(", "))),
+    let how = match (numbers.len(), codes.contains(&None)) {
+        (0, _) => return say("error-table.by-signal"),
+        (1, false) => "error-table.exit-code",
+        (1, true) => "error-table.exit-code-or-signal",
+        (_, false) => "error-table.exit-codes",
+        (_, true) => "error-table.exit-codes-or-signal",
     };
-    let signal = codes
-        .contains(&None)
-        .then(|| "ended by a signal".to_owned());
-    let how: Vec<String> = numbers.into_iter().chain(signal).collect();
-    how.join(", ")
+    say(how).with("codes", numbers)
 }

@@ -3,24 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
+use super::levels::{LEVELS_MAX, plain, sort_levels};
 use super::linear::Basis;
-use super::read::{Table, figure, shown};
-use super::{Request, TableWarning, arms};
+use super::read::{Table, shown};
+use super::rows::{check_values, chosen_rows, complete};
+use super::{Request, TableWarning};
 
-pub(super) const LEVELS_MAX: usize = 64;
 const PARAMETERS_MAX: usize = 256;
 /// Cells of the model's matrix, each of which takes some eighty bytes while it is fitted; the work grows
 /// with their number times that of the parameters.
 const CELLS_MAX: usize = 1 << 19;
-/// Largest and inverse of the smallest magnitude whose square is still a good number.
-const MAGNITUDE_MAX: f64 = 1e140;
-/// Rows of one kind that are named one by one.
-const NAMED_MAX: usize = 16;
-/// Levels that are what one starts from, the surest first.
-const BASELINES: [&str; 12] = [
-    "default", "baseline", "before", "stock", "off", "disabled", "disable", "no", "none", "false",
-    "without", "old",
-];
 
 /// A column that was varied.
 pub(super) struct Factor {
@@ -135,38 +127,13 @@ impl Design {
             warnings,
         )?;
         check_values(response, &values)?;
-        for (column, _) in &request.baselines {
-            if !mains.contains(&column) {
-                return Err(Error::NotAFactor(shown(column)));
-            }
-        }
+        check_baselines(request, &mains)?;
         let columns: Vec<_> = mains.iter().copied().zip(columns).collect();
         let asked = &request.baselines;
         let (factors, places) = varied((table, response), &columns, &rows, asked, warnings)?;
-        let block = match (block, &request.blocks) {
-            (Some(column), Some(name)) => Some(Factor::new(table, name, column, &rows)),
-            _ => None,
-        };
-        // One block is none.
-        let block = block.filter(|block| block.levels.len() > 1);
-        let plots = plot.map(|column| {
-            let mut known = BTreeMap::new();
-            let plot = |(place, row): (usize, &usize)| {
-                let block = block.as_ref().map(|block| block.of_row[place]);
-                let next = known.len();
-                *known
-                    .entry((block, table.cell(*row, column)))
-                    .or_insert(next)
-            };
-            rows.iter().enumerate().map(plot).collect()
-        });
-        let pairs = named
-            .iter()
-            .map(|name| pair(name, &mains))
-            .collect::<Result<BTreeSet<_>, _>>()?
-            .into_iter()
-            .filter_map(|[one, other]| Some([places[one]?, places[other]?]))
-            .collect();
+        let block = block_factor(table, request, block, &rows);
+        let plots = plot.map(|column| plots(table, column, &rows, block.as_ref()));
+        let pairs = pairs(&named, &mains, &places)?;
         let mut design = Self {
             response: response.into(),
             typed: table.typed,
@@ -350,6 +317,42 @@ impl Design {
     }
 }
 
+fn check_baselines(request: &Request, mains: &[&String]) -> Result<(), Error> {
+    for (column, _) in &request.baselines {
+        if !mains.contains(&column) {
+            return Err(Error::NotAFactor(shown(column)));
+        }
+    }
+    Ok(())
+}
+
+/// The blocks as a factor; one block is none.
+fn block_factor(
+    table: &Table,
+    request: &Request,
+    column: Option<usize>,
+    rows: &[usize],
+) -> Option<Factor> {
+    let block = match (column, &request.blocks) {
+        (Some(column), Some(name)) => Some(Factor::new(table, name, column, rows)),
+        _ => None,
+    };
+    block.filter(|block| block.levels.len() > 1)
+}
+
+/// The plot of each row, counted from 0; none goes on in another block.
+fn plots(table: &Table, column: usize, rows: &[usize], block: Option<&Factor>) -> Vec<usize> {
+    let mut known = BTreeMap::new();
+    let plot = |(place, row): (usize, &usize)| {
+        let block = block.map(|block| block.of_row[place]);
+        let next = known.len();
+        *known
+            .entry((block, table.cell(*row, column)))
+            .or_insert(next)
+    };
+    rows.iter().enumerate().map(plot).collect()
+}
+
 fn check_roles(request: &Request, mains: &[&String]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     for name in request
@@ -361,117 +364,6 @@ fn check_roles(request: &Request, mains: &[&String]) -> Result<(), Error> {
         if !seen.insert(name) {
             return Err(Error::TwoRoles(shown(name)));
         }
-    }
-    Ok(())
-}
-
-/// Rows that pass the filter; filters on one column are alternatives.
-fn chosen_rows(table: &Table, request: &Request) -> Result<Vec<usize>, Error> {
-    let mut rows: Vec<usize> = (0..table.rows()).collect();
-    for (name, cell) in &request.only {
-        let column = table.column(name)?;
-        if !(0..table.rows()).any(|row| table.cell(row, column) == cell) {
-            return Err(Error::NoSuchLevel {
-                column: shown(name),
-                cell: shown(cell),
-                cells: table.cells(column),
-            });
-        }
-        rows.retain(|row| {
-            let mut alternatives = request.only.iter().filter(|(other, _)| other == name);
-            alternatives.any(|(_, cell)| table.cell(*row, column) == cell)
-        });
-    }
-    Ok(rows)
-}
-
-/// The rows that have a value and every factor, with their values.
-fn complete<'a>(
-    table: &Table,
-    rows: &[usize],
-    response: usize,
-    factors: impl Iterator<Item = &'a usize> + Clone,
-    warnings: &mut Vec<TableWarning>,
-) -> Result<(Vec<usize>, Vec<f64>), Error> {
-    let mut complete = (Vec::new(), Vec::new());
-    let mut left_out = 0;
-    let measuring = measuring(table, rows, response)?;
-    let is_measured = |row: usize| {
-        let mut measuring = measuring.iter();
-        measuring.all(|(column, jobs)| jobs.contains(table.cell(row, *column)))
-    };
-    for row in rows.iter().copied().filter(|row| is_measured(*row)) {
-        let gap = factors
-            .clone()
-            .find(|column| table.present(row, **column).is_none());
-        match (table.number(row, response)?, gap) {
-            (Some(value), None) => {
-                complete.0.push(row);
-                complete.1.push(value);
-            }
-            (value, gap) => {
-                left_out += 1;
-                if left_out > NAMED_MAX {
-                    continue;
-                }
-                let column = match (value, gap) {
-                    (Some(_), Some(gap)) => *gap,
-                    _ => response,
-                };
-                let column = table.columns().nth(column).unwrap_or_default();
-                let text = format!("row {} has no `{}` and is left out", row + 1, shown(column));
-                warnings.push(TableWarning::at(row + 1, "missing", text));
-            }
-        }
-    }
-    if let Some(more @ 1..) = left_out.checked_sub(NAMED_MAX) {
-        let text = format!("{more} more rows have an empty cell and are left out");
-        warnings.push(TableWarning::new("missing", text));
-    }
-    Ok(complete)
-}
-
-/// In results of programs, the column of their jobs and those that measure a response at all: one that
-/// only reads has nothing to say of writing, and lacks nothing.
-fn measuring<'t>(
-    table: &'t Table,
-    rows: &[usize],
-    response: usize,
-) -> Result<Option<(usize, BTreeSet<&'t str>)>, Error> {
-    let Some(column) = table.column(arms::JOB).ok().filter(|_| !table.typed) else {
-        return Ok(None);
-    };
-    let mut jobs = BTreeSet::new();
-    for row in rows {
-        if table.number(*row, response)?.is_some() {
-            jobs.insert(table.cell(*row, column));
-        }
-    }
-    Ok(Some((column, jobs)))
-}
-
-fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
-    let Some(first) = values.first() else {
-        return Err(Error::NoRows(shown(response)));
-    };
-    if values.len() == 1 {
-        return Err(Error::TooFewRows {
-            response: shown(response),
-            rows: 1,
-            parameters: 2,
-        });
-    }
-    if values.iter().all(|value| value == first) {
-        return Err(Error::AllEqual {
-            response: shown(response),
-            value: figure(*first),
-        });
-    }
-    let largest = values
-        .iter()
-        .fold(0.0_f64, |largest, value| largest.max(value.abs()));
-    if !(1.0 / MAGNITUDE_MAX..=MAGNITUDE_MAX).contains(&largest) {
-        return Err(Error::OutOfRange(shown(response)));
     }
     Ok(())
 }
@@ -562,53 +454,20 @@ fn factor(
     Ok(factor)
 }
 
-/// Numbers by size, other levels by a number in front and then by the alphabet; what one starts from
-/// comes first of all.
-fn sort_levels(levels: &mut [&str]) {
-    let number = |level: &str| size(level).unwrap_or(f64::INFINITY);
-    levels.sort_by(|one, other| {
-        number(one)
-            .total_cmp(&number(other))
-            .then_with(|| one.cmp(other))
-    });
-    let start = |name: &&str| {
-        levels
-            .iter()
-            .position(|level| level.eq_ignore_ascii_case(name))
-    };
-    if let Some(place) = BASELINES.iter().find_map(start) {
-        levels[..=place].rotate_right(1);
-    }
-}
-
-/// The number that a level is, or that it begins with, as `64K` or `2.5 Gbit`.
-pub(super) fn size(level: &str) -> Option<f64> {
-    if let Some(number) = level.parse().ok().filter(|number: &f64| number.is_finite()) {
-        return Some(number);
-    }
-    let end = level.find(|character: char| !character.is_ascii_digit() && character != '.')?;
-    let number: f64 = level[..end].parse().ok()?;
-    let unit = level[end..].trim_start().to_ascii_lowercase();
-    let prefix = unit.chars().next().and_then(|first| "kmgt".find(first));
-    let rest = unit.get(1..).unwrap_or_default();
-    let (base, rest) = match rest.strip_prefix('i') {
-        Some(rest) => (1024.0_f64, rest),
-        None => (1000.0, rest),
-    };
-    // The `m` of `10ms` is none.
-    let prefix = prefix.filter(|_| ["", "b", "be", "bit"].contains(&rest));
-    Some(prefix.map_or(number, |place| number * base.powf(place as f64 + 1.0)))
-}
-
-/// A level without what does not change its meaning: case, spaces, and how a number is written.
-fn plain(level: &str) -> String {
-    match level.parse::<f64>() {
-        Ok(number) if number.is_finite() => number.to_string(),
-        _ => {
-            let letters = level.chars().filter(|letter| !letter.is_whitespace());
-            letters.flat_map(char::to_lowercase).collect()
-        }
-    }
+/// The interactions that were named, of factors that were varied.
+fn pairs(
+    named: &[&String],
+    mains: &[&String],
+    places: &[Option<usize>],
+) -> Result<Vec<[usize; 2]>, Error> {
+    let pairs = named
+        .iter()
+        .map(|name| pair(name, mains))
+        .collect::<Result<BTreeSet<_>, _>>()?
+        .into_iter()
+        .filter_map(|[one, other]| Some([places[one]?, places[other]?]))
+        .collect();
+    Ok(pairs)
 }
 
 fn pair(name: &str, mains: &[&String]) -> Result<[usize; 2], Error> {
@@ -624,35 +483,6 @@ fn pair(name: &str, mains: &[&String]) -> Result<[usize; 2], Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sorted(levels: &[&'static str]) -> Vec<&'static str> {
-        let mut levels = levels.to_vec();
-        sort_levels(&mut levels);
-        levels
-    }
-
-    #[test]
-    fn baselines_are_what_one_starts_from() {
-        assert_eq!(sorted(&["on", "off"]), ["off", "on"]);
-        assert_eq!(sorted(&["9000", "1500", "01"]), ["01", "1500", "9000"]);
-        assert_eq!(sorted(&["10g", "1g"]), ["1g", "10g"]);
-        assert_eq!(sorted(&["1M", "4K", "64K"]), ["4K", "64K", "1M"]);
-        assert_eq!(
-            sorted(&["10 Gbit", "1GbE", "100Mbit", "2.5G"]),
-            ["100Mbit", "1GbE", "2.5G", "10 Gbit"]
-        );
-        assert_eq!(
-            sorted(&["1GiB", "512B", "1024k"]),
-            ["512B", "1024k", "1GiB"]
-        );
-        assert_eq!(sorted(&["20ms", "3 mixed"]), ["3 mixed", "20ms"]);
-        assert_eq!(sorted(&["smb2.0", "smb1"]), ["smb1", "smb2.0"]);
-        assert_eq!(sorted(&["a", "off", "Default"]), ["Default", "a", "off"]);
-        assert_eq!(
-            sorted(&["-1", "0", "1e3", "nan"]),
-            ["-1", "0", "1e3", "nan"]
-        );
-    }
 
     fn refused(text: &str, responses: &[&str], factors: &[&str]) -> String {
         let table = Table::from_csv(text).unwrap();

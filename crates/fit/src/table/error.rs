@@ -1,12 +1,15 @@
 //! Why a table was refused.
 
-use super::{arms, design, read};
+use std::fmt;
+
+use locale::{Language, Message, say};
+
+use super::{CELL_BYTES_MAX, levels};
 
 /// What was wrong with a table, or with what was asked of it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Too much of something; nothing is read beyond a bound.
-    #[error("the table has more than {limit} {what}{}", at_line(*line))]
     TooLarge {
         /// Of what.
         what: &'static str,
@@ -16,10 +19,8 @@ pub enum Error {
         line: Option<u64>,
     },
     /// No header or no data.
-    #[error("the table has no {0}")]
     Empty(&'static str),
     /// A row has not one cell per column.
-    #[error("row {row} (line {line}) has {cells} cells, the header has {columns}")]
     Ragged {
         /// Row of the data, from 1.
         row: usize,
@@ -31,10 +32,6 @@ pub enum Error {
         columns: usize,
     },
     /// A cell is longer than any level or number.
-    #[error(
-        "row {row} (line {line}), column `{column}`: a cell of more than {} bytes",
-        read::CELL_BYTES_MAX
-    )]
     LongCell {
         /// Row of the data, 0 for the header.
         row: usize,
@@ -44,16 +41,12 @@ pub enum Error {
         column: String,
     },
     /// The reader of CSV gave up.
-    #[error("cannot read the table as CSV")]
     Csv(#[source] csv::Error),
     /// Two columns of the same name.
-    #[error("column `{0}` occurs twice in the header")]
     DuplicateColumn(String),
     /// A response that has no row with everything in it.
-    #[error("no row of `{0}` is complete")]
     NoRows(String),
     /// A response that is no number.
-    #[error("row {row}, column `{column}`: `{cell}` is not a number")]
     NotANumber {
         /// Row of the data, from 1.
         row: usize,
@@ -63,7 +56,6 @@ pub enum Error {
         cell: String,
     },
     /// Asked for a column that is not there.
-    #[error("there is no column `{column}`")]
     NoSuchColumn {
         /// Column.
         column: String,
@@ -71,19 +63,14 @@ pub enum Error {
         columns: String,
     },
     /// One column in two parts of the question.
-    #[error("column `{0}` is asked for twice, as factor, response or block")]
     TwoRoles(String),
     /// Nothing to explain by.
-    #[error("no factor was given")]
     NoFactor,
     /// Nothing to explain.
-    #[error("no response was given")]
     NoResponse,
     /// An interaction that is not of two factors.
-    #[error("`{0}` is not an interaction of two of the factors")]
     BadInteraction(String),
     /// A factor that was not varied.
-    #[error("factor `{factor}` has one level, `{level}`, in all {rows} rows")]
     OneLevel {
         /// Factor.
         factor: String,
@@ -93,9 +80,6 @@ pub enum Error {
         rows: usize,
     },
     /// A factor that was varied, only not from where it is to be compared.
-    #[error(
-        "no complete row of `{response}` has `{factor}={level}`, which others are held against"
-    )]
     NoBaseline {
         /// Response.
         response: String,
@@ -105,13 +89,11 @@ pub enum Error {
         level: String,
     },
     /// A factor that looks like a measurement.
-    #[error("factor `{factor}` has more than {} levels", design::LEVELS_MAX)]
     TooManyLevels {
         /// Factor.
         factor: String,
     },
     /// A baseline or a row filter that fits no row.
-    #[error("column `{column}` has no `{cell}`")]
     NoSuchLevel {
         /// Column.
         column: String,
@@ -121,10 +103,8 @@ pub enum Error {
         cells: String,
     },
     /// A baseline of something that is no factor.
-    #[error("`{0}` is to have a baseline, and it is no factor")]
     NotAFactor(String),
     /// More to estimate than was measured.
-    #[error("{rows} rows of `{response}` cannot tell {parameters} parameters apart")]
     TooFewRows {
         /// Response.
         response: String,
@@ -134,7 +114,6 @@ pub enum Error {
         parameters: usize,
     },
     /// Nothing varies.
-    #[error("every row of `{response}` has the same value, {value}")]
     AllEqual {
         /// Response.
         response: String,
@@ -142,22 +121,14 @@ pub enum Error {
         value: String,
     },
     /// Numbers whose squares leave the range of numbers.
-    #[error("the values of `{0}` are too large or too small to calculate with")]
     OutOfRange(String),
     /// No sensible band of equivalence.
-    #[error(
-        "the band of equivalence must be at least 0 % and less than 100 %, not {} %",
-        .0 * 100.0
-    )]
     Band(f64),
     /// JSON where a table was asked for.
-    #[error("this is JSON, and no table")]
     Json,
     /// Nothing to compare with.
-    #[error("arm `{0}` stands alone: there is nothing to compare it with")]
     OneArm(String),
     /// Arms that have nothing in common.
-    #[error("arm `{arm}` has {own}, and arm `{first}` has {others}")]
     DifferentArms {
         /// Which.
         arm: String,
@@ -169,15 +140,13 @@ pub enum Error {
         others: String,
     },
     /// A result file given as an arm was not understood.
-    #[error("arm `{arm}`: {reason}")]
     Arm {
         /// Which.
         arm: String,
         /// Why.
-        reason: String,
+        reason: Message,
     },
     /// A result file given as an arm is no JSON.
-    #[error("arm `{arm}`: cannot read the JSON (line {line}): {reason}")]
     ArmJson {
         /// Which.
         arm: String,
@@ -188,8 +157,10 @@ pub enum Error {
     },
 }
 
-fn at_line(line: Option<u64>) -> String {
-    line.map_or_else(String::new, |line| format!(" (line {line})"))
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
 }
 
 impl Error {
@@ -221,67 +192,217 @@ impl Error {
         )
     }
 
+    /// What was wrong, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        let message = self.about_text();
+        message
+            .or_else(|| self.about_arms())
+            .or_else(|| self.about_rows())
+            .unwrap_or_else(|| self.about_question())
+    }
+
+    /// About a text that is no table.
+    fn about_text(&self) -> Option<Message> {
+        Some(match self {
+            Self::TooLarge { what, limit, line } => too_many(what)
+                .count("limit", *limit)
+                .with_known("line", line.map(|line| line.to_string())),
+            Self::Empty(what) => none_of(what),
+            Self::Ragged {
+                row,
+                line,
+                cells,
+                columns,
+            } => say("error-table.ragged")
+                .count("row", *row)
+                .count("line", *line)
+                .count("cells", *cells)
+                .count("columns", *columns),
+            Self::LongCell { row, line, column } => say("error-table.long-cell")
+                .count("row", *row)
+                .count("line", *line)
+                .with("column", column)
+                .count("most", CELL_BYTES_MAX),
+            Self::Csv(_) => say("error-table.csv"),
+            Self::DuplicateColumn(column) => {
+                say("error-table.duplicate-column").with("column", column)
+            }
+            Self::NotANumber { row, column, cell } => say("error-table.not-a-number")
+                .count("row", *row)
+                .with("column", column)
+                .with("cell", cell),
+            Self::Json => say("error-table.json"),
+            _ => return None,
+        })
+    }
+
+    /// About results of programs that are held against each other.
+    fn about_arms(&self) -> Option<Message> {
+        Some(match self {
+            Self::OneArm(arm) => say("error-table.one-arm").with("arm", arm),
+            Self::DifferentArms {
+                arm,
+                own,
+                first,
+                others,
+            } => say("error-table.different-arms")
+                .with("arm", arm)
+                .with("own", own)
+                .with("first", first)
+                .with("others", others),
+            Self::Arm { arm, reason } => say("error-table.arm")
+                .with("arm", arm)
+                .with("reason", reason.clone()),
+            Self::ArmJson { arm, line, reason } => say("error-table.arm-json")
+                .with("arm", arm)
+                .count("line", *line)
+                .with("reason", reason),
+            _ => return None,
+        })
+    }
+
+    /// About rows that do not tell what was asked.
+    fn about_rows(&self) -> Option<Message> {
+        Some(match self {
+            Self::NoRows(response) => say("error-table.no-rows").with("response", response),
+            Self::OneLevel {
+                factor,
+                level,
+                rows,
+            } => say("error-table.one-level")
+                .with("factor", factor)
+                .with("level", level)
+                .count("rows", *rows),
+            Self::NoBaseline {
+                response,
+                factor,
+                level,
+            } => say("error-table.no-baseline")
+                .with("response", response)
+                .with("factor", factor)
+                .with("level", level),
+            Self::TooManyLevels { factor } => say("error-table.many-levels")
+                .with("factor", factor)
+                .count("most", levels::LEVELS_MAX),
+            Self::TooFewRows {
+                response,
+                rows,
+                parameters,
+            } => say("error-table.few-rows")
+                .count("rows", *rows)
+                .with("response", response)
+                .count("parameters", *parameters),
+            Self::AllEqual { response, value } => say("error-table.all-equal")
+                .with("response", response)
+                .with("value", value),
+            Self::OutOfRange(response) => {
+                say("error-table.out-of-range").with("response", response)
+            }
+            _ => return None,
+        })
+    }
+
+    /// About what was asked.
+    fn about_question(&self) -> Message {
+        match self {
+            Self::NoSuchColumn { column, .. } => {
+                say("error-table.no-such-column").with("column", column)
+            }
+            Self::NoSuchLevel { column, cell, .. } => say("error-table.no-such-level")
+                .with("column", column)
+                .with("cell", cell),
+            Self::TwoRoles(column) => say("error-table.two-roles").with("column", column),
+            Self::NoResponse => say("error-table.no-response"),
+            Self::BadInteraction(name) => say("error-table.bad-interaction").with("name", name),
+            Self::NotAFactor(column) => say("error-table.not-a-factor").with("column", column),
+            Self::Band(band) => say("error-table.band").with("percent", (band * 100.0).to_string()),
+            // All others are of another kind.
+            _ => say("error-table.no-factor"),
+        }
+    }
+
     /// What to do next.
     #[must_use]
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Message {
+        let hint = say(self.hint_id());
         match self {
-            Self::TooLarge { .. } => "analyse a part of it: fewer rows, columns or factors".into(),
-            Self::Empty(_) => "the first line names the columns, each line below it is one measurement".into(),
-            Self::Ragged { .. } => "write one cell per column; put quotes around a cell that contains the separator, \
-                 and write decimals with a point"
-                .into(),
-            Self::LongCell { .. } | Self::Csv(_) => {
-                "save it as CSV in UTF-8, and look for a quote that is not closed".into()
-            }
-            Self::NoRows(_) => "look for empty cells among its values, and in the columns of the factors".into(),
-            Self::DuplicateColumn(_) => "give each column a name of its own".into(),
+            Self::NoSuchColumn { columns, .. } => hint.with("columns", columns),
+            Self::NoSuchLevel { cells, .. } => hint.with("cells", cells),
+            _ => hint,
+        }
+    }
+
+    fn hint_id(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "hint-table.part-of-it",
+            Self::Empty(_) => "hint-table.header-and-rows",
+            Self::Ragged { .. } => "hint-table.cell-per-column",
+            Self::LongCell { .. } | Self::Csv(_) => "hint-table.save-as-csv",
+            Self::NoRows(_) => "hint-table.empty-cells",
+            Self::DuplicateColumn(_) => "hint-table.own-names",
             Self::NotANumber { cell, .. } => not_a_number(cell),
-            Self::NoSuchColumn { columns, .. } => format!("the columns are {columns}"),
-            Self::TwoRoles(_) => "name each column once: measured, varied, or the block".into(),
-            Self::NoFactor => "name the columns that were varied; an interaction `a:b` comes after its two \
-                 factors, as `a,b,a:b`"
-                .into(),
-            Self::NoResponse => "name a column with measured values".into(),
-            Self::BadInteraction(_) => "write `a:b` with two different factors that are named too".into(),
-            Self::OneLevel { .. } => "leave it out of the factors, or keep rows in which it is different".into(),
-            Self::NoBaseline { .. } => "measure it too, or name another with `--baseline`".into(),
-            Self::TooManyLevels { .. } => "it looks like a measurement; give it as a response, or group its values".into(),
-            Self::NoSuchLevel { cells, .. } => format!("in it are {cells}"),
-            Self::NotAFactor(_) => "name it among the factors too".into(),
-            Self::TooFewRows { .. } => "measure more rows, or ask for fewer factors and interactions".into(),
-            Self::AllEqual { .. } => "nothing can be compared: check that the right column, or the right files, were given".into(),
-            Self::OutOfRange(_) => "write them in a larger or smaller unit".into(),
-            Self::Band(_) => "2 is usual: two percent of the baseline".into(),
-            Self::Json => "give results of iperf3, fio or hyperfine as arms: `NAME=FILE NAME=FILE`".into(),
-            Self::OneArm(_) => "give two arms or more: `before=FILE after=FILE`".into(),
-            Self::DifferentArms { .. } => "compare the same measurement by the same program".into(),
-            Self::Arm { .. } | Self::ArmJson { .. } => arms::HINT.into(),
+            Self::NoSuchColumn { .. } => "hint-table.columns",
+            Self::TwoRoles(_) => "hint-table.each-once",
+            Self::NoFactor => "hint-table.name-factors",
+            Self::NoResponse => "hint-table.name-response",
+            Self::BadInteraction(_) => "hint-table.interaction",
+            Self::OneLevel { .. } => "hint-table.vary-it",
+            Self::NoBaseline { .. } => "hint-table.baseline",
+            Self::TooManyLevels { .. } => "hint-table.a-measurement",
+            Self::NoSuchLevel { .. } => "hint-table.cells",
+            Self::NotAFactor(_) => "hint-table.name-it-too",
+            Self::TooFewRows { .. } => "hint-table.more-rows",
+            Self::AllEqual { .. } => "hint-table.right-column",
+            Self::OutOfRange(_) => "hint-table.other-unit",
+            Self::Band(_) => "hint-table.usual-band",
+            Self::Json => "hint-table.as-arms",
+            Self::OneArm(_) => "hint-table.two-arms",
+            Self::DifferentArms { .. } => "hint-table.same-measurement",
+            Self::Arm { .. } | Self::ArmJson { .. } => "hint-table.known-programs",
         }
     }
 }
 
-/// What people write beside, or instead of, a number.
-fn not_a_number(cell: &str) -> String {
+/// Of what there is too much.
+fn too_many(what: &str) -> Message {
+    match what {
+        "arms" => say("error-table.many-arms"),
+        "bytes" => say("error-table.many-bytes"),
+        "bytes in its cells" => say("error-table.bytes-in-cells"),
+        "cells" => say("error-table.many-cells"),
+        "columns" => say("error-table.many-columns"),
+        "parameters" => say("error-table.many-parameters"),
+        "rows" => say("error-table.many-rows"),
+        "rows times parameters" => say("error-table.rows-times-parameters"),
+        "runs" => say("error-table.many-runs"),
+        other => say("error-table.too-large").with("what", other),
+    }
+}
+
+/// What is not there at all.
+fn none_of(what: &str) -> Message {
+    match what {
+        "arms" => say("error-table.no-arms"),
+        "header" => say("error-table.no-header"),
+        "rows of data" => say("error-table.no-data"),
+        other => say("error-table.none").with("what", other),
+    }
+}
+
+/// What people write beside, or instead of, a number: the hint about it.
+fn not_a_number(cell: &str) -> &'static str {
     let start = cell.trim_start_matches(['-', '+']);
     let marks = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ',');
     let digits = start.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let is_marked = digits.starts_with(',') || start.chars().all(marks);
-    if let Ok(number) = cell.parse::<f64>()
-        && start.starts_with(|letter: char| letter.is_ascii_digit())
-    {
-        let hint = match number.is_finite() {
-            true => {
-                "beside the other numbers its point may stand between thousands: write these without a \
-                 separator, as `1234`, or decimals with more or fewer than three digits, as `1.2340`"
-            }
-            false => "it is too large to calculate with: write it in a larger or smaller unit",
-        };
-        hint.into()
-    } else if start.starts_with(|letter: char| letter.is_ascii_digit()) && is_marked {
-        "write decimals with a point and thousands without a separator, as `1234.5`".into()
-    } else if start.starts_with(|letter: char| letter.is_ascii_digit()) {
-        "write the number alone; a unit belongs into the name of the column, as `read_mb_s`".into()
-    } else {
-        "leave the cell empty where nothing was measured; a column of words is a factor".into()
+    if !start.starts_with(|letter: char| letter.is_ascii_digit()) {
+        return "hint-table.no-number";
+    }
+    match cell.parse::<f64>() {
+        Ok(number) if number.is_finite() => "hint-table.point-of-thousands",
+        Ok(_) => "hint-table.too-large-number",
+        Err(_) if is_marked => "hint-table.decimal-point",
+        Err(_) => "hint-table.number-alone",
     }
 }

@@ -10,6 +10,7 @@ mod distribution;
 mod document;
 mod effects;
 mod error;
+mod levels;
 mod linear;
 mod names;
 mod noise;
@@ -17,22 +18,27 @@ mod order;
 mod outputs;
 mod overall;
 mod read;
+mod response;
+mod rows;
 mod runs;
 mod screen;
 mod suspect;
+mod verdicts;
 
 use serde::Serialize;
 
 use stats::Verdict;
 
 pub use arms::{ARM_BYTES_MAX, Arms, Figure};
-pub(crate) use effects::{NOT_ADDED, NOT_MULTIPLIED, corrected};
 pub use error::Error;
 pub use names::Better;
 pub(crate) use names::better;
 use read::shown;
 pub use read::{TEXT_BYTES_MAX, Table};
+pub(crate) use verdicts::{NOT_ADDED, NOT_MULTIPLIED, corrected};
 
+/// Longest cell, in bytes.
+const CELL_BYTES_MAX: usize = 1024;
 /// Confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 /// Adjusted probabilities under this call an effect better or worse.
@@ -233,7 +239,7 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
     let mut drafts = Vec::new();
     let mut refused = Vec::new();
     for response in &request.responses {
-        match effects::draft(table, request, response) {
+        match response::draft(table, request, response) {
             Ok(draft) => drafts.push(draft),
             Err(error) if error.is_of_rows() => refused.push((response, error)),
             Err(error) => return Err(error),
@@ -254,7 +260,7 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
     if let (true, Some((_, error))) = (drafts.is_empty(), refused.into_iter().next()) {
         return Err(error);
     }
-    let mut results = effects::judge(drafts, request.band);
+    let mut results = verdicts::judge(drafts, request.band);
     for result in &mut results {
         let of_table = table.warnings.iter().chain(&left_out);
         let of_table = of_table.chain(&runs.warnings);

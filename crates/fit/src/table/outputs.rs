@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use locale::{Message, say};
+
 use super::document::RUNS_MAX;
 
 /// The longest name of a test that is kept.
@@ -40,7 +42,7 @@ const BEGINNINGS: [(&str, Program); 5] = [
 ///
 /// # Errors
 /// Why nothing can be read from it, in a few words.
-pub(super) fn read(text: &str) -> Option<Result<Vec<Test>, String>> {
+pub(super) fn read(text: &str) -> Option<Result<Vec<Test>, Message>> {
     let program = text.lines().find_map(begins)?;
     let mut runs: Vec<Vec<&str>> = Vec::new();
     for line in text.lines() {
@@ -51,7 +53,7 @@ pub(super) fn read(text: &str) -> Option<Result<Vec<Test>, String>> {
         };
         if is_new {
             if runs.len() == RUNS_MAX {
-                return Some(Err(format!("it has more than {RUNS_MAX} runs")));
+                return Some(Err(say("error-table.runs-in-file").count("most", RUNS_MAX)));
             }
             runs.push(Vec::new());
         }
@@ -60,7 +62,7 @@ pub(super) fn read(text: &str) -> Option<Result<Vec<Test>, String>> {
         }
     }
     let mut tests = Vec::new();
-    for (number, lines) in (1..).zip(&runs) {
+    for (number, lines) in (1_u64..).zip(&runs) {
         let found = match program {
             Program::CrystalDiskMark => Ok(crystal_disk_mark(lines)),
             Program::Atto => Ok(atto(lines)),
@@ -69,22 +71,23 @@ pub(super) fn read(text: &str) -> Option<Result<Vec<Test>, String>> {
         };
         match found {
             Ok(found) if found.len() > TESTS_MAX => {
-                return Some(Err(format!(
-                    "run {number} in it has more than {TESTS_MAX} results"
-                )));
+                let reason = say("error-table.results-of-run").count("run", number);
+                return Some(Err(reason.count("most", TESTS_MAX)));
             }
             Ok(found) => tests.extend(found),
-            Err(reason) => return Some(Err(format!("run {number} in it: {reason}"))),
+            Err(reason) => {
+                let of_run = say("error-table.of-run").count("run", number);
+                return Some(Err(of_run.with("reason", reason)));
+            }
         }
         if tests.len() > RUNS_MAX {
-            return Some(Err(format!("it has more than {RUNS_MAX} results")));
+            return Some(Err(
+                say("error-table.results-in-file").count("most", RUNS_MAX)
+            ));
         }
     }
     Some(match tests.is_empty() {
-        true => Err(format!(
-            "it is of {}, and no result is in it",
-            program.name()
-        )),
+        true => Err(say("error-table.no-result").with("program", program.name())),
         false => Ok(tests),
     })
 }
@@ -234,7 +237,7 @@ fn unit_scale(lower: &str) -> Option<f64> {
 
 /// `total:   1178599424 |   1124 |   112.29 |   112.29` below `Read IO` and `Write IO`; bytes over the
 /// test's time are known better than the rate in MiB/s.
-fn disk_spd(lines: &[&str]) -> Result<Vec<Test>, String> {
+fn disk_spd(lines: &[&str]) -> Result<Vec<Test>, Message> {
     let mut test = Test::default();
     let mut seconds = None;
     let mut section = None;
@@ -258,7 +261,7 @@ fn disk_spd(lines: &[&str]) -> Result<Vec<Test>, String> {
         let rate = by_time
             .map(|(bytes, seconds)| bytes / seconds / 1e6)
             .or(rate.map(|rate| rate * 1.048_576))
-            .ok_or("a line `total:` without numbers")?;
+            .ok_or_else(|| say("error-table.no-totals"))?;
         // The other direction was not asked for.
         if rate > 0.0 {
             test.values.insert(response, rate);
@@ -284,7 +287,7 @@ const BYTES_PER_SECOND: [&str; 7] = [
 const FILES: [&str; 5] = ["files", "ファイル", "dateien", "fichiers", "archivos"];
 
 /// `Speed :  117456789 Bytes/sec.`, where the system may put marks between thousands.
-fn robocopy(lines: &[&str]) -> Result<Vec<Test>, String> {
+fn robocopy(lines: &[&str]) -> Result<Vec<Test>, Message> {
     let mut rate = None;
     for line in lines {
         let Some((label, rest)) = line.split_once([':', '：']) else {
@@ -295,7 +298,7 @@ fn robocopy(lines: &[&str]) -> Result<Vec<Test>, String> {
         if FILES.contains(&label.as_str()) {
             let counts: Vec<f64> = rest.split_whitespace().map_while(decimal).collect();
             if let Some(failed) = counts.get(4).filter(|failed| **failed > 0.0) {
-                return Err(format!("{failed} files were not copied"));
+                return Err(say("error-table.not-copied").with("files", failed.to_string()));
             }
         }
         let lower = rest.to_lowercase();
@@ -305,9 +308,7 @@ fn robocopy(lines: &[&str]) -> Result<Vec<Test>, String> {
         }
     }
     let Some(rate) = rate else {
-        return Err(
-            "it does not say how fast it was: nothing was copied, or it was stopped".into(),
-        );
+        return Err(say("error-table.no-speed"));
     };
     let mut tests = Vec::new();
     add(&mut tests, String::new(), "throughput_mb_s", rate / 1e6);
@@ -362,6 +363,8 @@ fn whole(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use locale::Language;
+
     use super::*;
 
     /// Each value is held against all tests of its run: many of them would take hours, and memory.
@@ -375,6 +378,7 @@ mod tests {
         assert_eq!(most.map(|tests| tests.len()), Ok(TESTS_MAX));
         for tests in [TESTS_MAX + 1, 200_000] {
             let refused = read(&mark(tests)).expect("it is known");
+            let refused = refused.map_err(|reason| Language::English.say(&reason));
             assert_eq!(
                 refused,
                 Err(format!("run 1 in it has more than {TESTS_MAX} results"))

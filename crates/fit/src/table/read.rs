@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::TableWarning;
 use super::error::Error;
+use super::{CELL_BYTES_MAX, TableWarning};
 
 /// Most text of a table: a hundred thousand rows of eighty letters.
 pub const TEXT_BYTES_MAX: usize = 8 << 20;
@@ -11,7 +11,6 @@ const ROWS_MAX: usize = 100_000;
 const COLUMNS_MAX: usize = 256;
 /// Most cells, of which each takes four bytes besides its text.
 const CELLS_MAX: usize = 1 << 21;
-pub(super) const CELL_BYTES_MAX: usize = 1024;
 /// Cells that mean: not measured.
 const MISSING: [&str; 4] = ["", "na", "n/a", "nan"];
 
@@ -362,6 +361,8 @@ fn is_handy(number: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use locale::Language;
+
     use super::*;
 
     #[test]
@@ -395,7 +396,7 @@ mod tests {
         let last = |text: &str| {
             let table = Table::from_csv(text).unwrap();
             let read = table.number(table.rows() - 1, table.columns.len() - 1);
-            read.map_err(|error| (error.to_string(), error.hint()))
+            read.map_err(|error| (error.to_string(), Language::English.say(&error.hint())))
         };
         let thousands = [
             "a;v\n1;980\n2;1.110\n",

@@ -167,37 +167,7 @@ fn collapsed<'t>(
         });
         rows[place].push(row);
     }
-    let responses = request.responses.iter();
-    let responses: BTreeSet<usize> = responses
-        .map(|response| table.column(response))
-        .collect::<Result<_, _>>()?;
-    let columns: Vec<String> = table.columns().map(str::to_owned).collect();
-    let mut cells = Vec::with_capacity(rows.len());
-    for of_run in &rows {
-        let mut row = Vec::with_capacity(columns.len());
-        for column in 0..columns.len() {
-            if !responses.contains(&column) {
-                row.push(table.cell(of_run[0], column).to_owned());
-                continue;
-            }
-            let numbers = of_run.iter().map(|row| table.number(*row, column));
-            let numbers: Vec<f64> = numbers
-                .collect::<Result<Vec<_>, _>>()?
-                .into_iter()
-                .flatten()
-                .collect();
-            let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-            row.push(match numbers.is_empty() {
-                true => String::new(),
-                false => mean.to_string(),
-            });
-        }
-        cells.push(row);
-    }
-    let mut collapsed = Table::new(columns, cells)?;
-    collapsed.typed = table.typed;
-    collapsed.baselines.clone_from(&table.baselines);
-    collapsed.warnings.clone_from(&table.warnings);
+    let collapsed = means(table, request, &rows)?;
     let of_key = |key: &&str| places.keys().filter(|(own, _)| own == key).count();
     let known: BTreeSet<&str> = places.keys().map(|(key, _)| *key).collect();
     let fewest = known.iter().map(of_key).min().unwrap_or(0);
@@ -226,6 +196,42 @@ fn collapsed<'t>(
         is_inconclusive: is_inconclusive && !warnings.is_empty(),
         warnings,
     })
+}
+
+/// A table with a row for these rows of each run: the means of the responses, and else the first cell.
+fn means(table: &Table, request: &Request, rows: &[Vec<usize>]) -> Result<Table, Error> {
+    let responses = request.responses.iter();
+    let responses: BTreeSet<usize> = responses
+        .map(|response| table.column(response))
+        .collect::<Result<_, _>>()?;
+    let columns: Vec<String> = table.columns().map(str::to_owned).collect();
+    let mut cells = Vec::with_capacity(rows.len());
+    for of_run in rows {
+        let mut row = Vec::with_capacity(columns.len());
+        for column in 0..columns.len() {
+            if !responses.contains(&column) {
+                row.push(table.cell(of_run[0], column).to_owned());
+                continue;
+            }
+            let numbers = of_run.iter().map(|row| table.number(*row, column));
+            let numbers: Vec<f64> = numbers
+                .collect::<Result<Vec<_>, _>>()?
+                .into_iter()
+                .flatten()
+                .collect();
+            let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+            row.push(match numbers.is_empty() {
+                true => String::new(),
+                false => mean.to_string(),
+            });
+        }
+        cells.push(row);
+    }
+    let mut means = Table::new(columns, cells)?;
+    means.typed = table.typed;
+    means.baselines.clone_from(&table.baselines);
+    means.warnings.clone_from(&table.warnings);
+    Ok(means)
 }
 
 /// Says so where every level stands in one long stretch, as the intervals of one run do.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::TableWarning;
-use super::design::{Design, size};
+use super::design::Design;
 use super::distribution::{median, t_two_sided};
+use super::levels::size;
 use super::linear::{Basis, Fit};
 use super::names;
 use super::read::{figure, rounded, shown};

@@ -1,6 +1,7 @@
 //! Recorded results of iperf3 3.12, fio 3.33 and hyperfine 1.15 as arms.
 
 use fit::table::{Request, Table, TableResult, analyze};
+use locale::Language;
 use stats::Verdict;
 
 use crate::{effect, texts, warnings};
@@ -279,7 +280,7 @@ fn what_is_no_result_is_refused_by_name() {
 fn arms_without_anything_in_common_are_refused() {
     let said = |given: &[(&str, &str)]| {
         let error = arms(given).unwrap_err();
-        (error.to_string(), error.hint())
+        (error.to_string(), Language::English.say(&error.hint()))
     };
     let (text, hint) = said(&[("a", IPERF_400M), ("b", HYPERFINE)]);
     assert_eq!(

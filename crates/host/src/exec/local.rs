@@ -1,23 +1,21 @@
 //! Programs on this machine: each in its own process group, so that ending one ends all it started.
 
 mod attached;
+mod process;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{ExitStatus, Stdio};
+use std::time::Instant;
 
 pub use attached::{Attached, AttachedGroup};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+pub use process::{Ender, Process};
 
-use super::{Command, Exec, Output, Privilege, STATUS_NO_PROGRAM};
+use super::{Command, Exec, Output, Privilege, STATUS_NO_PROGRAM, log_run};
 use crate::Error;
+use crate::error::own;
 
 /// Most bytes that a command may write to its standard output when we collect it.
 pub const OUTPUT_BYTES_MAX: usize = 16 << 20;
@@ -26,13 +24,8 @@ pub const STDERR_BYTES_MAX: usize = 64 << 10;
 /// Most bytes that `spawn` writes for a command before it returns: what every pipe takes without a
 /// reader.
 const SPAWN_STDIN_BYTES_MAX: usize = 4096;
-/// How long output may still come once a program and its whole group have ended. Only a process
-/// that left the group can hold it open longer.
-const DRAIN: Duration = Duration::from_secs(1);
 /// May hold the password of a share.
 const PASSWORD_VARIABLE: &str = "LINERATE_PASSWORD";
-/// How long a program that `sudo` started may take to end when asked politely.
-const SUDO_GRACE: Duration = Duration::from_secs(1);
 /// Folders of administrators' programs, which a user's PATH often lacks.
 const SYSTEM_FOLDERS: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
@@ -100,7 +93,7 @@ impl Local {
             Err(source) if elevated && source.kind() == io::ErrorKind::NotFound => {
                 Err(Error::NotRoot {
                     argv: command.argv.clone(),
-                    reason: "there is no `sudo`".into(),
+                    reason: own::NO_SUDO.into(),
                 })
             }
             Err(source) => Err(start_error(command, source)),
@@ -174,7 +167,12 @@ impl Exec for Local {
     fn run(&self, commands: &[Command]) -> Result<Vec<Output>, Error> {
         commands
             .iter()
-            .map(|command| self.run_one(command))
+            .map(|command| {
+                let begun = Instant::now();
+                let outcome = self.run_one(command);
+                log_run("local", &self.whole_argv(command), begun, outcome.as_ref());
+                outcome
+            })
             .collect()
     }
 
@@ -228,373 +226,12 @@ fn searched(inherited: &OsStr) -> OsString {
     env::join_paths(folders).unwrap_or_default()
 }
 
-/// A news of a running program.
-enum News {
-    Exited,
-    Stdout(io::Result<Collected>),
-    Stderr(Vec<u8>),
-}
-
-enum Collected {
-    All(Vec<u8>),
-    TooLong,
-}
-
-/// A running program. Dropping it ends it with its process group.
-pub struct Process {
-    argv: Vec<String>,
-    stdin: Option<Box<dyn Write + Send>>,
-    stdout: Option<Box<dyn BufRead + Send>>,
-    state: State,
-}
-
-enum State {
-    Running {
-        group: Arc<Group>,
-        news: Receiver<News>,
-        sender: Sender<News>,
-    },
-    Replayed(Output),
-}
-
-impl fmt::Debug for Process {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Process")
-            .field("argv", &self.argv)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Process {
-    fn running(
-        argv: Vec<String>,
-        mut child: Child,
-        elevated: bool,
-        stderr_bytes_max: usize,
-    ) -> Self {
-        let stdin = child
-            .stdin
-            .take()
-            .map(|pipe| Box::new(pipe) as Box<dyn Write + Send>);
-        let stdout = child.stdout.take();
-        let stdout = stdout.map(|pipe| Box::new(BufReader::new(pipe)) as Box<dyn BufRead + Send>);
-        let (sender, news) = mpsc::channel();
-        if let Some(stderr) = child.stderr.take() {
-            let sender = sender.clone();
-            thread::spawn(move || {
-                sender.send(News::Stderr(keep_beginning(stderr, stderr_bytes_max)))
-            });
-        }
-        let group = Arc::new(Group::new(child, elevated));
-        let (leader, exited) = (group.leader, sender.clone());
-        thread::spawn(move || {
-            wait_for_end(leader);
-            exited.send(News::Exited)
-        });
-        Self {
-            argv,
-            stdin,
-            stdout,
-            state: State::Running {
-                group,
-                news,
-                sender,
-            },
-        }
-    }
-
-    /// A program that has already ended, for recordings.
-    pub(super) fn replayed(argv: Vec<String>, output: Output) -> Self {
-        Self {
-            argv,
-            stdin: Some(Box::new(io::sink())),
-            stdout: Some(Box::new(io::Cursor::new(output.stdout.clone()))),
-            state: State::Replayed(output),
-        }
-    }
-
-    /// Its standard input; dropping it closes it. `None` the second time.
-    pub fn take_stdin(&mut self) -> Option<Box<dyn Write + Send>> {
-        self.stdin.take()
-    }
-
-    /// Its standard output. `None` the second time.
-    pub fn take_stdout(&mut self) -> Option<Box<dyn BufRead + Send>> {
-        self.stdout.take()
-    }
-
-    /// Puts something between the program's output and whoever takes it.
-    pub(super) fn map_stdout(
-        &mut self,
-        wrap: impl FnOnce(Box<dyn BufRead + Send>) -> Box<dyn BufRead + Send>,
-    ) {
-        self.stdout = self.stdout.take().map(wrap);
-    }
-
-    /// Its process number while it runs, which is also that of its group. With `sudo` it is `sudo`'s.
-    #[must_use]
-    pub fn id(&self) -> Option<u32> {
-        match &self.state {
-            State::Running { group, .. } => group.leader.as_raw_nonzero().get().try_into().ok(),
-            State::Replayed(_) => None,
-        }
-    }
-
-    /// A handle that ends it from another thread.
-    #[must_use]
-    pub fn ender(&self) -> Ender {
-        match &self.state {
-            State::Running { group, .. } => Ender(Some(Arc::clone(group))),
-            State::Replayed(_) => Ender(None),
-        }
-    }
-
-    /// Ends it with its process group, at once.
-    pub fn kill(&mut self) {
-        self.ender().end();
-    }
-
-    /// Closes its input and waits until it has ended by itself; then ends what is left of its
-    /// process group. The output holds what nobody took.
-    ///
-    /// # Errors
-    /// When it takes longer than `limit` or writes more than [`OUTPUT_BYTES_MAX`]; then it is ended
-    /// with its process group.
-    pub fn wait(mut self, limit: Duration) -> Result<Output, Error> {
-        drop(self.stdin.take());
-        let untaken = self.stdout.take();
-        let (group, news) = match &self.state {
-            State::Replayed(output) => {
-                let stdout = if untaken.is_some() {
-                    output.stdout.clone()
-                } else {
-                    Vec::new()
-                };
-                return Ok(Output {
-                    stdout,
-                    ..output.clone()
-                });
-            }
-            State::Running {
-                group,
-                news,
-                sender,
-            } => {
-                if let Some(stdout) = untaken {
-                    let sender = sender.clone();
-                    thread::spawn(move || sender.send(News::Stdout(collect(stdout))));
-                } else {
-                    // Nobody listens only when the process is gone, and then nobody minds.
-                    sender
-                        .send(News::Stdout(Ok(Collected::All(Vec::new()))))
-                        .ok();
-                }
-                (group, news)
-            }
-        };
-        self.gather(group, news, limit)
-    }
-
-    fn gather(
-        &self,
-        group: &Group,
-        news: &Receiver<News>,
-        limit: Duration,
-    ) -> Result<Output, Error> {
-        let mut deadline = Instant::now().checked_add(limit);
-        let (mut exited, mut stdout, mut stderr) = (false, None, None);
-        while !exited || stdout.is_none() || stderr.is_none() {
-            match receive(news, deadline) {
-                Some(News::Exited) => {
-                    exited = true;
-                    group.signal();
-                    deadline = Instant::now().checked_add(DRAIN);
-                }
-                Some(News::Stderr(bytes)) => stderr = Some(bytes),
-                Some(News::Stdout(Ok(Collected::All(bytes)))) => stdout = Some(bytes),
-                Some(News::Stdout(Ok(Collected::TooLong))) => {
-                    let argv = self.argv.clone();
-                    return Err(Error::OutputTooLong {
-                        argv,
-                        limit: OUTPUT_BYTES_MAX,
-                    });
-                }
-                Some(News::Stdout(Err(source))) => return Err(self.pipe_error("read from", source)),
-                None => {
-                    return Err(Error::Timeout {
-                        argv: self.argv.clone(),
-                        limit,
-                    });
-                }
-            }
-        }
-        let status = group
-            .reap()
-            .map_err(|source| self.pipe_error("wait for", source))?;
-        Ok(Output {
-            status,
-            stdout: stdout.unwrap_or_default(),
-            stderr: stderr.unwrap_or_default(),
-        })
-    }
-
-    fn pipe_error(&self, action: &'static str, source: io::Error) -> Error {
-        Error::Pipe {
-            action,
-            argv: self.argv.clone(),
-            source,
-        }
-    }
-
-    /// Writes its whole input while others read its output.
-    fn feed(&mut self, input: Vec<u8>) {
-        let Some(mut stdin) = self.stdin.take() else {
-            return;
-        };
-        if !input.is_empty() {
-            // A program that does not want all of its input closes the pipe; that is its right.
-            thread::spawn(move || stdin.write_all(&input).ok());
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        if let State::Running { group, news, .. } = &self.state {
-            group.end(news);
-        }
-    }
-}
-
-/// Ends a running program from another thread; harmless once it has ended.
-#[derive(Clone)]
-pub struct Ender(Option<Arc<Group>>);
-
-impl fmt::Debug for Ender {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Ender")
-    }
-}
-
-impl Ender {
-    /// Ends the program with its process group, at once.
-    pub fn end(&self) {
-        if let Some(group) = &self.0 {
-            group.signal();
-        }
-    }
-}
-
-/// A process group whose leader we have not reaped yet, so that its number cannot be anybody else's.
-struct Group {
-    leader: Pid,
-    elevated: bool,
-    /// `None` once it is reaped.
-    child: Mutex<Option<Child>>,
-}
-
-impl Group {
-    fn new(child: Child, elevated: bool) -> Self {
-        Self {
-            leader: Pid::from_child(&child),
-            elevated,
-            child: Mutex::new(Some(child)),
-        }
-    }
-
-    /// Ends everything in the group that still runs.
-    fn signal(&self) {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        if child.is_none() {
-            return;
-        }
-        // Fails when all are gone, which is what we want, or when they are root's.
-        let killed = rustix::process::kill_process_group(self.leader, Signal::KILL);
-        if self.elevated && killed == Err(rustix::io::Errno::PERM) {
-            // `sudo` passes TERM on to what it runs; KILL would leave that alive.
-            let group = format!("-{}", self.leader.as_raw_nonzero());
-            let asked = std::process::Command::new("sudo")
-                .args(["-n", "--", "kill", "-TERM", "--", &group])
-                .env("PATH", search_path())
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status();
-            drop(asked);
-        }
-    }
-
-    fn reap(&self) -> io::Result<i32> {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let status = child.as_mut().map(Child::wait).transpose()?;
-        *child = None;
-        let status = status.ok_or_else(|| io::Error::other("it was waited for before"))?;
-        Ok(exit_status(status))
-    }
-
-    /// Ends the group and reaps its leader. One that `sudo` started and that does not end is left
-    /// to the system rather than waited for without end.
-    fn end(&self, news: &Receiver<News>) {
-        self.signal();
-        if self.elevated {
-            let deadline = Instant::now().checked_add(SUDO_GRACE);
-            loop {
-                match receive(news, deadline) {
-                    Some(News::Exited) => break,
-                    Some(_) => {}
-                    None => return,
-                }
-            }
-        }
-        // Already reaped is the usual case here.
-        self.reap().ok();
-    }
-}
-
-/// The next news, or none when the time is over.
-fn receive(news: &Receiver<News>, deadline: Option<Instant>) -> Option<News> {
-    match deadline {
-        None => news.recv().ok(),
-        Some(deadline) => {
-            let left = deadline.saturating_duration_since(Instant::now());
-            news.recv_timeout(left).ok()
-        }
-    }
-}
-
-/// Returns when the process has ended, and leaves it to be reaped.
-fn wait_for_end(process: Pid) {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    let wait = || rustix::process::waitid(WaitId::Pid(process), options);
-    while wait().is_err_and(|error| error == rustix::io::Errno::INTR) {}
-}
-
-fn collect(stdout: Box<dyn BufRead + Send>) -> io::Result<Collected> {
-    let mut bytes = Vec::new();
-    stdout
-        .take(OUTPUT_BYTES_MAX as u64 + 1)
-        .read_to_end(&mut bytes)?;
-    Ok(if bytes.len() > OUTPUT_BYTES_MAX {
-        Collected::TooLong
-    } else {
-        Collected::All(bytes)
-    })
-}
-
-fn keep_beginning(mut stderr: impl Read, bytes_max: usize) -> Vec<u8> {
-    let mut kept = Vec::new();
-    // What cannot be read is missing from the text of an error, no more.
-    (&mut stderr)
-        .take(bytes_max as u64)
-        .read_to_end(&mut kept)
-        .ok();
-    io::copy(&mut stderr, &mut io::sink()).ok();
-    kept
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::BufRead;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -641,7 +278,7 @@ mod tests {
         assert_eq!(absent.status, STATUS_NO_PROGRAM);
         let error = absent.checked(&Command::new(["ethtool"])).unwrap_err();
         assert_eq!(
-            error.hint().unwrap(),
+            locale::Language::English.say(&error.hint().unwrap()),
             "install `ethtool` on that host, or check its PATH"
         );
     }

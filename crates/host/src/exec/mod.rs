@@ -7,7 +7,7 @@ pub mod shell;
 pub(crate) mod ssh;
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use local::{
     Attached, AttachedGroup, Ender, Local, OUTPUT_BYTES_MAX, Process, STDERR_BYTES_MAX,
@@ -171,6 +171,20 @@ pub trait Exec: fmt::Debug + Send + Sync {
 
     /// Lets go of a connection that stands, so that the next command proves that a new one does.
     fn reconnect(&self) {}
+}
+
+/// Writes into the log what was run and how it ended. What it read stays out: there may be a password.
+pub(crate) fn log_run(
+    host: &str,
+    argv: &[String],
+    begun: Instant,
+    outcome: Result<&Output, &Error>,
+) {
+    let ms = begun.elapsed().as_millis();
+    match outcome {
+        Ok(output) => tracing::debug!(host, ?argv, status = output.status, ms, "command ended"),
+        Err(error) => tracing::debug!(host, ?argv, %error, ms, "command failed"),
+    }
 }
 
 /// Runs one command and wants it to end well.

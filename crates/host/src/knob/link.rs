@@ -2,7 +2,7 @@
 
 use record::Value;
 
-use super::value::is_count;
+use super::word::is_count;
 use super::{
     Allowed, Disturbance, Kind, Knob, KnobBackend, Limit, Refusal, State, TargetKind, answer,
     command, range,

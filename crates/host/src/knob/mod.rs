@@ -20,7 +20,9 @@ mod sysctl;
 mod target;
 mod value;
 mod windows;
+mod word;
 
+use locale::{Message, say};
 use record::{System, Target, Value};
 
 use crate::exec::shell::posix_words;
@@ -156,12 +158,12 @@ pub struct Step {
 }
 
 /// Why a knob cannot be read or set as asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The reason.
     pub reason: String,
     /// What to do instead, where we know it.
-    pub hint: Option<String>,
+    pub hint: Option<Message>,
     /// Whether that is so because the target is not there.
     pub target_is_missing: bool,
     /// Whether nobody can mean that: the value is of another kind or out of range on any host, or the knob
@@ -201,8 +203,7 @@ impl Refusal {
         let target_is_missing = true;
         Self {
             target_is_missing,
-            ..Self::new(format!("there is no interface `{nic}`"))
-                .hint("`linerate inspect HOST` shows the interfaces and their settings")
+            ..Self::new(format!("there is no interface `{nic}`")).hint(say("hint-host.nics"))
         }
     }
 
@@ -218,8 +219,8 @@ impl Refusal {
         Self::new("the host has no such knob there")
     }
 
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+    fn hint(mut self, hint: Message) -> Self {
+        self.hint = Some(hint);
         self
     }
 }
@@ -500,9 +501,7 @@ impl Knob {
             let (own, other) = (self.on.text(), kind.text());
             let refusal = Refusal::mistaken(format!("it belongs to {own}, not to {other}"));
             return Err(match kind {
-                TargetKind::Host => refusal.hint(
-                    "name it behind an `@`, as `nic.mtu@eth0`; `linerate inspect HOST` shows the names",
-                ),
+                TargetKind::Host => refusal.hint(say("hint-host.behind-at")),
                 _ => refusal,
             });
         }
@@ -515,7 +514,7 @@ fn answer(output: Option<&Output>, package: &str) -> Result<String, Refusal> {
     let output = output.ok_or_else(|| Refusal::new("the host did not answer"))?;
     if output.status == STATUS_NO_PROGRAM {
         return Err(Refusal::new(format!("`{package}` is not installed there"))
-            .hint(format!("install `{package}` on that host")));
+            .hint(say("hint-host.install-package").with("package", package)));
     }
     output.text().ok_or_else(|| complaint(output))
 }

@@ -7,7 +7,7 @@ use record::Value;
 use serde::Deserialize;
 
 use super::journaled::is_script;
-use super::value::{is_text, is_word};
+use super::word::{is_text, is_word};
 use super::{
     Allowed, Disturbance, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind, answer,
     command, words,

@@ -3,6 +3,7 @@
 //! Nobody's lines are rewritten. Ours go to the end of the file, between two comments, where they win
 //! over whatever stands above; taking them back removes just them.
 
+use locale::say;
 use record::Value;
 
 use super::journaled::is_script;
@@ -350,7 +351,7 @@ fn shown(output: Option<&Output>) -> Result<String, Refusal> {
     let complaints: String = printable.take(super::COMPLAINT_CHARS_MAX).collect();
     Err(
         Refusal::new(format!("`testparm` refuses `smb.conf`: {complaints}"))
-            .hint("mend what `testparm -s` complains of there"),
+            .hint(say("hint-host.testparm")),
     )
 }
 

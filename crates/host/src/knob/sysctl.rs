@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::Value;
 
 use super::journaled::is_assignment;
-use super::value::{is_text, is_word};
+use super::word::{is_text, is_word};
 use super::{
     Allowed, Disturbance, KNOBS, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind, answer,
     command, is_sizes, queue, sensible, words,

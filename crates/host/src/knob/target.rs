@@ -1,5 +1,6 @@
 //! The parts of a host that knobs belong to, and the names of them that tools do not misread.
 
+use locale::{Message, say};
 use record::{System, Target};
 
 use super::Refusal;
@@ -54,12 +55,16 @@ pub(super) fn usable_name(system: System, target: &Target) -> Result<&str, Refus
         Target::Nic(name) if system == System::Windows => windows_nic_name(name),
         Target::Nic(name) if is_usable_nic_name(name) => Ok(name),
         Target::Nic(_) => Err(Refusal::new("tools would misread the interface's name")
-            .hint("give it another name with `ip link set dev NAME name NEW`")),
+            .hint(renamed_by("ip link set dev NAME name NEW"))),
         Target::Share(name) if is_usable_share_name(name) => Ok(name),
         Target::Share(_) => Err(Refusal::new("Samba would misread the share's name")),
         Target::Mount(path) if path.starts_with('/') && path.len() <= PATH_BYTES_MAX => Ok(path),
         Target::Mount(_) => Err(Refusal::new("a mount is named by the path of its folder")),
     }
+}
+
+fn renamed_by(command: &str) -> Message {
+    say("hint-host.rename").with("command", command)
 }
 
 /// Windows lets people call an interface almost anything; scripts only ever compare the name.
@@ -69,7 +74,7 @@ fn windows_nic_name(name: &str) -> Result<&str, Refusal> {
         !name.is_empty() && name.len() <= WINDOWS_NIC_NAME_BYTES_MAX && !name.contains(odd);
     usable.then_some(name).ok_or_else(|| {
         Refusal::new("tools would misread the interface's name")
-            .hint("give it another name with `Rename-NetAdapter`")
+            .hint(renamed_by("Rename-NetAdapter"))
     })
 }
 

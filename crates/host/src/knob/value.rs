@@ -1,5 +1,6 @@
 //! The values that a knob takes: on a host, as that host tells, and on any host at all.
 
+use locale::{Message, say};
 use record::Value;
 
 use super::{Refusal, queue};
@@ -117,7 +118,7 @@ pub(super) fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal
             check_processors(possible, *off, text)
         }
         (Allowed::Processors { .. }, _) => {
-            Err(Refusal::new("it takes processors").hint("write them as `0-3,8`"))
+            Err(Refusal::new("it takes processors").hint(written("0-3,8")))
         }
         (Allowed::Bytes(count), Value::Text(text)) if is_bytes(*count, text) => Ok(()),
         (Allowed::Bytes(count), _) => Err(Refusal::new(format!(
@@ -127,13 +128,18 @@ pub(super) fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal
         (Allowed::Sizes, _) => Err(Refusal::mistaken(
             "it takes three sizes in bytes, none smaller than the one before",
         )
-        .hint("write them as `4096,131072,6291456`")),
+        .hint(written("4096,131072,6291456"))),
     }
+}
+
+/// How a value is typed.
+pub(super) fn written(example: &str) -> Message {
+    say("hint-host.write-as").with("example", example)
 }
 
 fn check_processors(possible: &[u32], off: bool, text: &str) -> Result<(), Refusal> {
     let named = queue::named_processors(text);
-    let odd = || Refusal::new("it takes processors").hint("write them as `0-3,8`");
+    let odd = || Refusal::new("it takes processors").hint(written("0-3,8"));
     let named = named.ok_or_else(odd)?;
     if named.is_empty() && !off {
         return Err(Refusal::new("one processor at least has to do it"));
@@ -191,25 +197,4 @@ pub(super) fn sensible(min: i64, max: i64) -> Allowed {
 
 pub(super) fn words(words: &[&str]) -> Allowed {
     Allowed::Words(words.iter().map(|&word| word.to_owned()).collect())
-}
-
-/// Longest word that a tool is handed.
-const WORD_BYTES_MAX: usize = 200;
-
-/// Whether it is a word that no tool could take for an option, a path or more than one word.
-pub(super) fn is_word(text: &str) -> bool {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || "._+:-".contains(letter);
-    text.len() <= WORD_BYTES_MAX
-        && text.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && text.chars().all(fits)
-}
-
-/// Whether it is a number of things that there can be.
-pub(super) fn is_count(value: &Value) -> bool {
-    matches!(value, Value::Integer(0..=0xffff_ffff))
-}
-
-/// Whether it is a text of which `fits` is so.
-pub(super) fn is_text(value: &Value, fits: impl FnOnce(&str) -> bool) -> bool {
-    matches!(value, Value::Text(text) if fits(text))
 }

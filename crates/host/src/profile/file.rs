@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use locale::say;
 use record::mistake::wrong_with;
 use record::{BitsPerSecond, Mistake};
 use serde::Deserialize;
@@ -115,10 +116,11 @@ pub fn parse(name: &str, text: &str, protections: Protections) -> Result<Profile
         name: name.to_owned(),
         line: line(mistake, rule),
         knob: knob.to_owned(),
-        reason: mistake.to_string(),
+        reason: mistake.message(),
     };
     if let Some(rule) = file.rules.get(RULES_MAX) {
-        let mistake = Mistake::at("", format!("there are more than {RULES_MAX} rules"));
+        let reason = say("error-profile.too-many-rules").count("most", RULES_MAX);
+        let mistake = Mistake::at("", reason);
         return Err(wrong(&mistake, RULES_MAX, &rule.knob));
     }
     let mut rules: Vec<Rule> = Vec::new();
@@ -135,7 +137,7 @@ pub fn parse(name: &str, text: &str, protections: Protections) -> Result<Profile
         let other = rules.iter().position(|other| contradict(other, &rule));
         if let Some(other) = other {
             let other = line(&Mistake::at("", ""), other);
-            let reason = format!("the rule of line {other} wants something else where both hold");
+            let reason = say("error-profile.contradiction").count("line", other);
             return Err(wrong(&Mistake::at("", reason), at, &knob));
         }
         rules.push(rule);
@@ -159,8 +161,7 @@ fn rule(raw: RawRule) -> Result<Rule, Mistake> {
             .any(|knob| knob.id == id && !knob.only_in_snapshots)
     };
     if !known(&raw.knob) {
-        let reason = "there is no such knob; `docs/knobs.md` lists them";
-        return Err(Mistake::at("knob", reason));
+        return Err(Mistake::at("knob", say("error-profile.no-knob")));
     }
     let value = match (raw.set, raw.at_least, raw.at_most) {
         (Some(value), None, None) => RuleValue::Set(value.to_string()),
@@ -172,13 +173,12 @@ fn rule(raw: RawRule) -> Result<Rule, Mistake> {
                 (Some(_), None) => "at_least",
                 (None, None) => "",
             };
-            let reason = "it takes one of `set`, `at_least` and `at_most`";
-            return Err(Mistake::at(key, reason));
+            return Err(Mistake::at(key, say("error-profile.one-value")));
         }
     };
     let when = when(raw.when).map_err(|mistake| mistake.within("when"))?;
     if raw.why.trim().is_empty() {
-        return Err(Mistake::at("why", "it does not say why"));
+        return Err(Mistake::at("why", say("error-profile.no-why")));
     }
     Ok(Rule {
         knob: raw.knob,
@@ -215,12 +215,15 @@ fn when(raw: RawWhen) -> Result<When, Mistake> {
     };
     match overlap(&when, &when) {
         true => Ok(when),
-        false => Err(Mistake::at("", "its `when` can never be so")),
+        false => Err(Mistake::at("", say("error-profile.never"))),
     }
 }
 
 fn no_quantity(key: &str, text: &str, example: &str) -> Mistake {
-    Mistake::at(key, format!("`{text}` is nothing like `{example}`"))
+    let reason = say("error-profile.no-quantity")
+        .with("text", text)
+        .with("example", example);
+    Mistake::at(key, reason)
 }
 
 /// Reads a time as `5 ms`, `0.3 ms` or `200 us`.

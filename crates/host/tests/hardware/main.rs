@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host::change::{Change, Spot, read_states};
+use host::change::{Change, Spot, UndoMode, read_states};
 use host::exec::{Command, Destination, Exec, Local, Process, Ssh, run_one};
-use host::journal::{Journal, UndoMode, list_open};
+use host::journal::{Journal, list_open};
 use host::knob::{self, Allowed, Refusal, State};
 use host::{Error, Host};
 use record::{HostName, KnobId, Setting, System, Target, Value};

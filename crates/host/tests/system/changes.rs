@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host::change::{Change, read_back};
+use host::change::{Change, Report, UndoMode, UndoOutcome, Undone, read_back};
 use host::exec::{Command, Local, run_one};
-use host::journal::{Journal, Report, UndoMode, UndoOutcome, Undone, list_open};
+use host::journal::{Journal, list_open};
 use host::{Error, Host};
 use record::{HostName, KnobId, Setting, Target, Value};
 use tempfile::TempDir;
@@ -807,7 +807,7 @@ fn the_second_of_two_is_refused_and_told_who_is_first() {
     );
     assert!(error.to_string().contains(&expected), "{error}");
     assert_eq!(
-        error.hint().unwrap(),
+        crate::hint(&error),
         "wait until that run is over, or stop it"
     );
     assert!(list_open(folder.path()).unwrap().open.is_empty());
@@ -865,7 +865,7 @@ fn without_a_journal_nothing_is_changed() {
     fs::write(&in_the_way, "").unwrap();
     let error = Journal::open(&in_the_way, "tune").unwrap_err();
     assert!(matches!(error, Error::State { .. }), "{error}");
-    assert!(error.hint().unwrap().contains("remove it"));
+    assert!(crate::hint(&error).contains("remove it"));
     // The folder vanishes while the journal is open.
     let journal = journal(&folder);
     fs::remove_dir_all(folder.path().join("open")).unwrap();

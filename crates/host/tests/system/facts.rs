@@ -151,13 +151,13 @@ fn hosts_that_cannot_be_looked_at_are_errors_that_tell_a_way_out() {
     }))
     .unwrap_err();
     assert!(
-        error.hint().unwrap().contains("without `--server`"),
+        crate::hint(&error).contains("without `--server`"),
         "{error}"
     );
     let exec = Arc::new(Replay::model(|_| Ok(said("FreeBSD\n"))));
     let error = Host::new(HostName::new("nas"), exec).unwrap_err();
     assert!(
-        error.hint().unwrap().contains("leave `--server` out"),
+        crate::hint(&error).contains("leave `--server` out"),
         "{error}"
     );
 }
@@ -170,7 +170,7 @@ fn a_host_without_ip_is_an_error_with_a_hint() {
     }))
     .unwrap_err();
     assert_eq!(
-        error.hint().unwrap(),
+        crate::hint(&error),
         "install `iproute2` on that host, or check its PATH"
     );
 }

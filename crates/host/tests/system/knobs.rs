@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use host::Host;
-use host::change::Change;
-use host::journal::{Journal, UndoMode};
+use host::change::{Change, UndoMode};
+use host::journal::Journal;
 use host::knob::{self, Allowed, Disturbance, KNOBS, Knob, Refusal, State, TargetKind};
 use record::{KnobId, Setting, System, Target, Value};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use host::change::{Change, OpenChange};
-use host::journal::{Journal, UndoMode, UndoOutcome, list_open};
+use host::change::{Change, OpenChange, UndoMode, UndoOutcome};
+use host::journal::{Journal, list_open};
 use host::{Error, Host};
 use record::{HostName, KnobId, Setting, Target, Value};
 use tempfile::TempDir;

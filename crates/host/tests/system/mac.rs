@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use host::change::Change;
+use host::change::{Change, UndoMode};
 use host::exec::{Command, Local, Output, Replay, run_one};
-use host::journal::{Journal, UndoMode};
+use host::journal::Journal;
 use host::knob::{self, Allowed, KNOBS, Knob, Refusal, State, TargetKind};
 use host::{Host, facts, mounts};
 use record::{HostName, KnobId, LinkState, Setting, System, Target, Value};

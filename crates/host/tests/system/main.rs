@@ -14,3 +14,8 @@ mod ssh;
 mod windows;
 mod windows_lease;
 mod windows_model;
+
+/// What to do next about an error, in English.
+fn hint(error: &host::Error) -> String {
+    locale::Language::English.say(&error.hint().unwrap())
+}

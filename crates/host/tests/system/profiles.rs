@@ -381,7 +381,7 @@ fn protections_are_refused_unless_they_are_meant() {
             matches!(error, Error::ProfileProtection { line: 3, .. }),
             "{knob}: {error}"
         );
-        assert!(error.hint().unwrap().contains("--allow-security-settings"));
+        assert!(crate::hint(&error).contains("--allow-security-settings"));
         profile::parse("own", &text, Protections::Meant).unwrap();
     }
     // Meant or not, there are some that linerate never changes.
@@ -408,7 +408,7 @@ fn a_file_of_ones_own_goes_before_and_others_are_named() {
     assert_eq!(by_path, found);
     assert_eq!(profile::all(Some(folder.path())).unwrap().len(), 5);
     let error = profile::find("fast", Some(folder.path()), Protections::Refused).unwrap_err();
-    assert!(error.hint().unwrap().contains("high-throughput"), "{error}");
+    assert!(crate::hint(&error).contains("high-throughput"), "{error}");
     let missing = folder.path().join("none.toml");
     let error = profile::load(&missing, Protections::Refused).unwrap_err();
     assert!(error.to_string().contains("none.toml"), "{error}");

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use host::change::{Change, read_back};
+use host::change::{Change, UndoMode, UndoOutcome, read_back};
 use host::exec::{Command, Exec, Local, Process, run_one};
-use host::journal::{Journal, UndoMode, UndoOutcome, list_open};
+use host::journal::{Journal, list_open};
 use host::{Error, Host, facts, knob};
 use record::{HostName, KnobId, Setting, System, Target, Value};
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use host::change::{Change, Spot, read_states};
+use host::change::{Change, Spot, UndoMode, read_states};
 use host::exec::{Command, Destination, Exec, Local, Process, Ssh, SshProblem, run_one};
-use host::journal::{Journal, UndoMode, list_open};
+use host::journal::{Journal, list_open};
 use host::knob;
 use host::{Error, Host, facts};
 use record::{HostName, KnobId, Setting, System, Target, Value};
@@ -326,7 +326,7 @@ fn who_is_not_let_in_is_told_why_and_what_to_do() {
             panic!("{error}")
         };
         assert_eq!(*problem, expected, "{error}");
-        assert!(error.hint().unwrap().contains(hint), "{error}");
+        assert!(crate::hint(&error).contains(hint), "{error}");
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use host::Host;
-use host::change::{Change, Typed, understand};
+use host::change::{Change, Typed, UndoMode, understand};
 use host::exec::{Output, Replay};
-use host::journal::{Journal, UndoMode};
+use host::journal::Journal;
 use host::knob::{self, Allowed, KNOBS, Knob, Refusal, State, TargetKind};
+use locale::Language;
 use record::{HostName, KnobId, LinkState, Setting, System, Target, Value};
 use serde_json::json;
 
@@ -493,7 +494,8 @@ fn hostile_names_stay_names() {
     }
     for nic in ["", "a\nb", "a\u{1b}[2J", "\u{fffd}", &"x".repeat(800)] {
         let refusal = find("nic.mtu").read(&Target::Nic(nic.into())).unwrap_err();
-        assert!(refusal.hint.unwrap().contains("Rename-NetAdapter"));
+        let hint = Language::English.say(&refusal.hint.unwrap());
+        assert!(hint.contains("Rename-NetAdapter"));
     }
 }
 

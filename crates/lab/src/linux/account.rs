@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::domain;
+use locale::say;
+
 use crate::topology::USER;
 use crate::{Error, Topology};
 
@@ -29,7 +30,9 @@ impl Account {
         let random = random_bytes::<PASSWORD_CHARS>()?;
         let random = random.iter();
         let random = random.map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
-        let domain = domain::of(topology).map_or(WORKGROUP, |(_, domain)| &domain.realm);
+        let domain = topology
+            .domain()
+            .map_or(WORKGROUP, |(_, domain)| &domain.realm);
         Ok(Self {
             password: PASSWORD_START.chars().chain(random).collect(),
             domain: domain.to_owned(),
@@ -49,8 +52,8 @@ impl Account {
 pub(crate) fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT], Error> {
     let mut bytes = [0; COUNT];
     getrandom::fill(&mut bytes).map_err(|error| Error::System {
-        action: "get random bytes from",
-        subject: "the kernel".to_owned(),
+        action: say("error-lab.random"),
+        subject: say("error-lab.the-kernel"),
         source: io::Error::other(error.to_string()),
     })?;
     Ok(bytes)

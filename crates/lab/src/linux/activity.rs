@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Process};
+use locale::say;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::namespace::{self, Namespace};
@@ -51,7 +52,8 @@ pub(crate) fn start(topology: &Topology, nodes: &[Node]) -> Result<Vec<Process>,
             Effect::Busy { processes: count } => {
                 for _ in 0..*count {
                     let started = node.namespace.spawn(&Command::new(BUSY));
-                    processes.push(started.map_err(Error::running("keep busy", &node.name))?);
+                    let failed = Error::running(say("error-lab.keep-busy"), node.name.as_str());
+                    processes.push(started.map_err(failed)?);
                 }
             }
             _ => {}
@@ -74,8 +76,8 @@ fn send(traffic: &Traffic, topology: &Topology, from: &Node, nodes: &[Node]) -> 
         Ok(address)
     });
     let address = listening.map_err(|source| Error::System {
-        action: "listen for traffic at",
-        subject: traffic.to.to_string(),
+        action: say("error-lab.listen-for-traffic"),
+        subject: traffic.to.to_string().into(),
         source,
     })?;
     let (namespace, traffic) = (from.namespace.clone(), traffic.clone());

@@ -7,6 +7,8 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::say;
+
 use super::namespace::Namespace;
 use super::tap::device;
 use crate::{End, Error};
@@ -22,8 +24,8 @@ pub(crate) fn join(ends: [(&End, &Namespace); 2], delay: Duration) -> Result<(),
     let [(one, here), (other, there)] = ends;
     let [one, other] = [device(one, here)?, device(other, there)?];
     let failed = |source| Error::System {
-        action: "start the delay line of",
-        subject: "a link".to_owned(),
+        action: say("error-lab.start-delay-line"),
+        subject: say("error-lab.a-link"),
         source,
     };
     let (back, forth) = (one.try_clone(), other.try_clone());

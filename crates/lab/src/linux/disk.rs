@@ -13,6 +13,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::say;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
@@ -64,8 +65,8 @@ impl Disk {
         pace: Pace,
     ) -> Result<Self, Error> {
         let failed = |source| Error::System {
-            action: "serve the disk",
-            subject: path.to_owned(),
+            action: say("error-lab.serve-disk"),
+            subject: path.into(),
             source,
         };
         let made = || {

@@ -1,14 +1,14 @@
 //! A Samba server that is the controller of an Active Directory domain: KDC, name server, users.
 
-use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use host::exec::Command;
+use locale::say;
 
 use super::node::Node;
-use super::samba::own_folder;
+use super::server_folder::own_folder;
 use crate::{Domain, Error, Samba, Topology};
 
 /// How long making the domain may take: several seconds of one processor, of which there may be
@@ -20,12 +20,6 @@ const USERS_LIMIT: Duration = Duration::from_secs(20);
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// Where a controller answers beside the file server's port: KDC, name server.
 pub(crate) const PORTS: [u16; 2] = [88, 53];
-
-/// The domain of a topology, with its server.
-pub(crate) fn of(topology: &Topology) -> Option<(&Samba, &Domain)> {
-    let samba = topology.samba.as_ref()?;
-    Some((samba, samba.domain.as_ref()?))
-}
 
 /// Settings of `[global]` that make a server the controller.
 pub(crate) fn settings(samba: &Samba, domain: &Domain) -> Vec<(&'static str, String)> {
@@ -92,66 +86,18 @@ pub(crate) fn provision(
     words.extend(v6.map(|address| format!("--host-ip6={address}")));
     let scripts = Command::new(["mkdir", "-p", &scripts(domain)]);
     let provision = Command::new(words).with_timeout(PROVISION_LIMIT);
-    node.run("make the domain on", &[scripts, provision])
+    node.run(say("error-lab.make-domain"), &[scripts, provision])
 }
 
 /// Waits until the server can tell the numbers of the domain's users: a login fails before.
 pub(crate) fn await_users(node: &Node) -> Result<(), Error> {
     let began = Instant::now();
     let ping = [Command::new(["wbinfo", "--ping"])];
-    while let Err(error) = node.run("wait for the users of the domain on", &ping) {
+    while let Err(error) = node.run(say("error-lab.await-users"), &ping) {
         if began.elapsed() > USERS_LIMIT {
             return Err(error);
         }
         thread::sleep(LOOK_INTERVAL);
     }
     Ok(())
-}
-
-/// What a host of the lab has to know of the domain: its files in `/etc` with their texts.
-pub(crate) fn files(topology: &Topology, host: &str) -> Vec<(&'static str, String)> {
-    let Some((samba, domain)) = of(topology) else {
-        return Vec::new();
-    };
-    let (realm, name) = (&domain.realm, domain.dns_name());
-    let kerberos = format!(
-        "[libdefaults]\n\tdefault_realm = {realm}\n\n[realms]\n\t{realm} = {{\n\t\tkdc = {}.{name}\n\t}}\n",
-        samba.host
-    );
-    let mut resolver = format!("search {name}\n");
-    if let Some(server) = controller_for(topology, &samba.host, host) {
-        // Writing to a string cannot fail.
-        writeln!(resolver, "nameserver {server}").ok();
-    }
-    vec![("/etc/krb5.conf", kerberos), ("/etc/resolv.conf", resolver)]
-}
-
-/// The address of the controller in a network of this host; its first one where it has none.
-fn controller_for(topology: &Topology, controller: &str, host: &str) -> Option<IpAddr> {
-    let theirs = || topology.ends_of(controller).filter_map(|end| end.address);
-    let near = theirs().find(|&their| {
-        let mut ours = topology.ends_of(host).filter_map(|end| end.address);
-        ours.any(|our| our.shares_subnet_with(their))
-    });
-    near.or_else(|| theirs().next()).map(|address| address.ip)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-
-    #[test]
-    fn every_host_finds_the_controller_in_its_own_network() {
-        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/domain.toml");
-        let topology = Topology::read(&example).unwrap();
-        let files = files(&topology, "client");
-        let (_, kerberos) = &files[0];
-        assert!(kerberos.contains("LAB.EXAMPLE = {\n\t\tkdc = dc.lab.example\n"));
-        assert_eq!(files[1].1, "search lab.example\nnameserver 10.78.1.2\n");
-        let of = |host| controller_for(&topology, "dc", host).map(|address| address.to_string());
-        assert_eq!(of("dc").as_deref(), Some("10.78.1.2"));
-        assert_eq!(of("stranger").as_deref(), Some("10.78.1.2"));
-    }
 }

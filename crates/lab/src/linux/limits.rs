@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host::exec::{Command, Exec, Local, Process};
+use locale::say;
 
 use crate::{Error, Medium, Topology};
 
@@ -71,7 +72,8 @@ impl Limits {
             let folders = made.folders.iter();
             argv.extend(folders.map(|folder| folder.display().to_string()));
             let started = Local::new().spawn(&Command::new(argv));
-            made.sweeper = Some(started.map_err(Error::running("sweep up after", lab))?);
+            let failed = Error::running(say("error-lab.sweep-up"), lab);
+            made.sweeper = Some(started.map_err(failed)?);
         }
         Ok(made)
     }
@@ -172,8 +174,8 @@ fn controller(name: &str, lab: &str, host: &str) -> (PathBuf, bool) {
 
 fn failed(folder: &Path, source: io::Error) -> Error {
     Error::System {
-        action: "limit a host by the control group",
-        subject: folder.display().to_string(),
+        action: say("error-lab.limit-host"),
+        subject: folder.display().to_string().into(),
         source,
     }
 }

@@ -6,10 +6,13 @@ mod attached;
 mod delay;
 mod disk;
 mod domain;
+mod domain_files;
+mod event;
 mod limits;
 mod namespace;
 mod node;
 mod samba;
+mod server_folder;
 mod supervise;
 mod talk;
 mod tap;
@@ -28,6 +31,7 @@ use std::time::{Duration, Instant};
 
 use host::Host;
 use host::exec::{Command, Exec, Local, Process};
+use locale::say;
 use record::HostName;
 
 pub use namespace::Namespace;
@@ -101,11 +105,12 @@ pub fn up(name: &str, topology: &Topology, launcher: &Launcher) -> Result<Lab, E
     check_name(name)?;
     require_root()?;
     require_programs(topology)?;
-    let run_error = Error::running("start the supervisor of", name);
+    let run_error = Error::running(say("error-lab.start-supervisor"), name);
     let mut argv = vec!["setsid".to_owned(), "--fork".to_owned()];
     argv.extend(launcher.argv.iter().cloned());
     argv.push(name.to_owned());
-    let mut supervisor = Local::new().spawn(&Command::new(argv)).map_err(run_error)?;
+    let started = Local::new().spawn(&Command::new(argv));
+    let mut supervisor = started.map_err(&run_error)?;
     match converse(&mut supervisor, topology) {
         Ok(Report::Up) => find(name),
         // The one failure that callers tell apart.
@@ -121,7 +126,7 @@ pub fn up(name: &str, topology: &Topology, launcher: &Launcher) -> Result<Lab, E
         }
         Err(source) => {
             // It has probably said why.
-            let output = supervisor.wait(LAST_WORDS).map_err(run_error)?;
+            let output = supervisor.wait(LAST_WORDS).map_err(&run_error)?;
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             let source = if said.is_empty() {
                 source
@@ -129,8 +134,8 @@ pub fn up(name: &str, topology: &Topology, launcher: &Launcher) -> Result<Lab, E
                 io::Error::new(source.kind(), said)
             };
             Err(Error::System {
-                action: "start the supervisor of",
-                subject: name.to_owned(),
+                action: say("error-lab.start-supervisor"),
+                subject: name.into(),
                 source,
             })
         }
@@ -203,8 +208,8 @@ pub fn down(name: &str) -> Result<Gone, Error> {
 
 fn processes_in(name: &str, numbers: &[u64]) -> Result<Vec<u32>, Error> {
     namespace::processes_in(numbers).map_err(|source| Error::System {
-        action: "look for the processes of",
-        subject: name.to_owned(),
+        action: say("error-lab.look-for-processes"),
+        subject: name.into(),
         source,
     })
 }
@@ -255,8 +260,8 @@ fn await_free_name(name: &str) {
 pub fn list() -> Result<Vec<Summary>, Error> {
     require_root()?;
     let names = talk::names().map_err(|source| Error::System {
-        action: "list",
-        subject: "/proc/net/unix".to_owned(),
+        action: say("error-lab.list"),
+        subject: "/proc/net/unix".into(),
         source,
     })?;
     let mut summaries = Vec::new();
@@ -350,7 +355,8 @@ impl Lab {
     pub fn host(&self, name: &str) -> Result<Host, Error> {
         let namespace = self.namespace(name)?.clone();
         let full_name = HostName::new(format!("lab://{}/{name}", self.name));
-        Host::new(full_name, Arc::new(namespace)).map_err(Error::running("reach", name))
+        let host = Host::new(full_name, Arc::new(namespace));
+        host.map_err(Error::running(say("error-lab.reach"), name))
     }
 
     /// The namespaces of one of its hosts or switches.
@@ -372,7 +378,7 @@ impl Lab {
     /// When there is no such host, or the program cannot be started.
     pub fn run(&self, node: &str, argv: &[String]) -> Result<Ran, Error> {
         let ran = self.namespace(node)?.run_attached(&Command::new(argv));
-        ran.map_err(Error::running("run a program on", node))
+        ran.map_err(Error::running(say("error-lab.run-program"), node))
     }
 
     /// The file with user name and password of the shares, as seen from outside. Each host has it
@@ -410,9 +416,7 @@ fn require_programs(topology: &Topology) -> Result<(), Error> {
         .chain(SYSTEM_FOLDERS.map(PathBuf::from))
         .collect();
     let samba = topology.samba.iter().flat_map(|_| SAMBA_PROGRAMS);
-    let domain = domain::of(topology)
-        .into_iter()
-        .flat_map(|_| DOMAIN_PROGRAMS);
+    let domain = topology.domain().into_iter().flat_map(|_| DOMAIN_PROGRAMS);
     for (program, package) in PROGRAMS.into_iter().chain(samba).chain(domain) {
         if !folders.iter().any(|folder| folder.join(program).is_file()) {
             return Err(Error::NotInstalled { program, package });

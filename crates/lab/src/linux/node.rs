@@ -9,11 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use host::exec::{Command, Exec, Local, Process};
+use locale::{Message, say};
 
 use super::account::{Account, USER_ID, random_bytes, with_entry};
-use super::domain;
+use super::domain_files;
+use super::event::Event;
 use super::namespace::{Namespace, child_of};
-use super::supervise::Event;
 use crate::topology::USER;
 use crate::{Error, Topology};
 
@@ -81,14 +82,14 @@ impl Node {
         prefix: &[String],
         events: &Sender<Event>,
     ) -> Result<Self, Error> {
-        let run_error = Error::running("make the namespaces of", name);
+        let run_error = Error::running(say("error-lab.make-namespaces"), name);
         let system_error = |source| Error::System {
-            action: "make the namespaces of",
-            subject: name.to_owned(),
+            action: say("error-lab.make-namespaces"),
+            subject: name.into(),
             source,
         };
         let command = Command::new(HOLDER);
-        let mut holder = Local::new().spawn(&command).map_err(run_error)?;
+        let mut holder = Local::new().spawn(&command).map_err(&run_error)?;
         let pipes = (holder.take_stdin(), holder.take_stdout());
         let (Some(mut lifeline), Some(mut echo)) = pipes else {
             return Err(system_error(io::Error::other("it has no pipes")));
@@ -99,8 +100,8 @@ impl Node {
         let mut line = String::new();
         echo.read_line(&mut line).map_err(system_error)?;
         if line.is_empty() || asked.is_err() {
-            let output = holder.wait(LAST_WORDS).map_err(run_error)?;
-            output.checked(&command).map_err(run_error)?;
+            let output = holder.wait(LAST_WORDS).map_err(&run_error)?;
+            output.checked(&command).map_err(&run_error)?;
             return Err(system_error(io::Error::other("it ended at once")));
         }
         let leader = holder.id().ok_or(io::ErrorKind::NotFound.into());
@@ -121,10 +122,10 @@ impl Node {
     }
 
     /// Runs commands in it one after another; each must end well.
-    pub(crate) fn run(&self, action: &'static str, commands: &[Command]) -> Result<(), Error> {
-        let run_error = Error::running(action, &self.name);
+    pub(crate) fn run(&self, action: Message, commands: &[Command]) -> Result<(), Error> {
+        let run_error = Error::running(action, self.name.as_str());
         for command in commands {
-            host::exec::run_one(&self.namespace, command).map_err(run_error)?;
+            host::exec::run_one(&self.namespace, command).map_err(&run_error)?;
         }
         Ok(())
     }
@@ -132,7 +133,7 @@ impl Node {
     /// Gives it a view of its own network under `/sys`: all a switch needs.
     pub(crate) fn isolate(&self) -> Result<(), Error> {
         let mount = "mount -t sysfs -o nosuid,nodev,noexec sysfs /sys";
-        self.run("separate the files of", &[words(mount)])
+        self.run(say("error-lab.separate-files"), &[words(mount)])
     }
 
     /// Gives it folders of its own wherever a host writes, a name, and the share user.
@@ -159,10 +160,10 @@ impl Node {
                 folder,
             ])
         }));
-        self.run("separate the files of", &commands)?;
+        self.run(say("error-lab.separate-files"), &commands)?;
         self.write("/etc/hostname", 0o644, &format!("{}\n", self.name))?;
         self.write("/etc/hosts", 0o644, &hosts_file(topology))?;
-        for (path, text) in domain::files(topology, &self.name) {
+        for (path, text) in domain_files::files(topology, &self.name) {
             self.write(path, 0o644, &text)?;
         }
         self.write("/etc/machine-id", 0o444, &machine_id()?)?;
@@ -191,8 +192,8 @@ impl Node {
             let before = match fs::read_to_string(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
                 read => read.map_err(|source| Error::System {
-                    action: "read",
-                    subject: path.to_owned(),
+                    action: say("error-lab.read"),
+                    subject: path.into(),
                     source,
                 })?,
             };
@@ -221,8 +222,8 @@ impl Node {
         removed
             .and_then(|()| create())
             .map_err(|source| Error::System {
-                action: "write",
-                subject: outside.display().to_string(),
+                action: say("error-lab.write"),
+                subject: outside.display().to_string().into(),
                 source,
             })
     }
@@ -238,7 +239,9 @@ fn hosts_file(topology: &Topology) -> String {
     let ends = topology.links.iter().flat_map(|link| &link.ends);
     for end in ends {
         if let Some(address) = end.address {
-            let domain = domain::of(topology).filter(|(samba, _)| samba.host == end.node);
+            let domain = topology
+                .domain()
+                .filter(|(samba, _)| samba.host == end.node);
             let full_name =
                 domain.map(|(samba, domain)| format!("{}.{} ", samba.host, domain.dns_name()));
             // Writing to a string cannot fail.

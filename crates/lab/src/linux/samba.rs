@@ -9,10 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Process};
+use locale::{Message, say};
 
 use super::account::{Account, USER_ID, WORKGROUP};
 use super::disk::{Disk, Pace};
 use super::node::{FOLDER, Node};
+use super::server_folder::{folder, own_folder};
 use super::{domain, limits};
 use crate::topology::USER;
 use crate::{Error, Medium, Samba, Share, Topology};
@@ -76,7 +78,7 @@ pub(crate) fn start(
     let usual = ["ln", "-sfT", &configuration, "/etc/samba/smb.conf"];
     let folder = Command::new(["mkdir", "-p", "/etc/samba"]);
     node.run(
-        "show the configuration of Samba on",
+        say("error-lab.show-configuration"),
         &[folder, Command::new(usual)],
     )?;
     let (daemon, ports) = match &samba.domain {
@@ -90,12 +92,13 @@ pub(crate) fn start(
     for user in [USER].into_iter().chain(users.map(String::as_str)) {
         let add = Command::new(["smbpasswd", "-c", &configuration, "-a", "-s", user]);
         let add = add.with_stdin(format!("{0}\n{0}\n", account.password));
-        node.run("add a user on", &[add.with_timeout(USER_LIMIT)])?;
+        node.run(say("error-lab.add-user"), &[add.with_timeout(USER_LIMIT)])?;
     }
 
     let command = Command::new([daemon, "-F", "--no-process-group", "-s", &configuration]);
     let started = node.namespace.spawn(&command);
-    let mut server = started.map_err(Error::running("start Samba on", &node.name))?;
+    let failed = Error::running(say("error-lab.start-samba"), node.name.as_str());
+    let mut server = started.map_err(failed)?;
     let ended = end_of(&mut server);
     for port in ports {
         await_answers(topology, node, port, &ended)?;
@@ -107,10 +110,6 @@ pub(crate) fn start(
         _process: server,
         disks,
     }))
-}
-
-fn folder() -> String {
-    format!("{FOLDER}/samba")
 }
 
 fn configuration_path() -> String {
@@ -131,8 +130,8 @@ fn prepare(lab: &str, samba: &Samba, node: &Node) -> Result<Vec<Disk>, Error> {
     let mut mkdir = vec!["mkdir".to_owned(), "-p".to_owned()];
     mkdir.extend(folders);
     mkdir.extend(samba.shares.iter().map(|share| share_path(&share.name)));
-    let action = "make the folders of Samba on";
-    node.run(action, &[Command::new(mkdir)])?;
+    let action = say("error-lab.make-samba-folders");
+    node.run(action.clone(), &[Command::new(mkdir)])?;
     // A domain's users have numbers of their own.
     let mode = if samba.domain.is_some() { 777 } else { 700 };
     let mut disks = Vec::new();
@@ -144,7 +143,7 @@ fn prepare(lab: &str, samba: &Samba, node: &Node) -> Result<Vec<Disk>, Error> {
         match share.medium {
             Medium::Memory => {
                 let words = ["mount", "-t", "tmpfs", "-o", &options, "tmpfs", &path];
-                node.run(action, &[Command::new(words)])?;
+                node.run(action.clone(), &[Command::new(words)])?;
             }
             Medium::Disk => disks.extend(put_disk(lab, share, node)?),
         }
@@ -155,12 +154,12 @@ fn prepare(lab: &str, samba: &Samba, node: &Node) -> Result<Vec<Disk>, Error> {
 /// A file system of its own on a file in memory. Unless it may write later it writes at once, so that
 /// whoever writes waits for the disk, as with a small NAS whose memory is full.
 fn put_disk(lab: &str, share: &Share, node: &Node) -> Result<Option<Disk>, Error> {
-    let action = "make the disk of Samba on";
+    let action = say("error-lab.make-samba-disk");
     let path = share_path(&share.name);
     let file = format!("{path}.disk");
     let size = share.size.get();
     let truncate = ["truncate", "-s", &size.to_string(), &file];
-    node.run(action, &[Command::new(truncate)])?;
+    node.run(action.clone(), &[Command::new(truncate)])?;
     let disk = match (share.delay, share.wakes) {
         (None, None) => None,
         (delay, wakes) => {
@@ -195,7 +194,7 @@ fn put_disk(lab: &str, share: &Share, node: &Node) -> Result<Option<Disk>, Error
     let mount = ["mount", "-o", &options, &file, &path];
     let make = Command::new(make).with_timeout(USER_LIMIT);
     let settle = Command::new(["sync", "-f", &path]).with_timeout(USER_LIMIT);
-    node.run(action, &[make, Command::new(mount), settle])?;
+    node.run(action.clone(), &[make, Command::new(mount), settle])?;
     let device = device_of(node, &path)?;
     if let Some(rate) = share.bytes_per_second {
         limits::limit_disk(lab, &node.name, &device, rate)?;
@@ -224,14 +223,10 @@ fn device_of(node: &Node, path: &str) -> Result<String, Error> {
         mounted.next().ok_or_else(|| io::ErrorKind::NotFound.into())
     });
     read.map_err(|source| Error::System {
-        action: "find the device of",
-        subject: path.to_owned(),
+        action: say("error-lab.find-device"),
+        subject: path.into(),
         source,
     })
-}
-
-pub(crate) fn own_folder(setting: &str) -> String {
-    format!("{}/{}", folder(), setting.replace(' ', "-"))
 }
 
 /// The whole `smb.conf`.
@@ -325,7 +320,7 @@ fn await_answers(
         .map(|address| SocketAddr::new(address.ip, port))
         .collect();
     let deadline = Instant::now() + READY_LIMIT;
-    let samba_error = |problem: String| Error::Samba {
+    let samba_error = |problem: Message| Error::Samba {
         host: node.name.clone(),
         problem,
         log: log_tail(node),
@@ -334,18 +329,21 @@ fn await_answers(
         let knock = || TcpStream::connect_timeout(&address, KNOCK_LIMIT).map(drop);
         while let Err(refused) = node.namespace.in_network(knock) {
             if Instant::now() > deadline {
-                let problem = format!("does not answer at {address} ({refused})");
+                let problem = say("error-lab.samba-silent")
+                    .with("address", address.to_string())
+                    .with("refused", refused.to_string());
                 return Err(samba_error(problem));
             }
             if ended.recv_timeout(KNOCK_INTERVAL) == Err(RecvTimeoutError::Disconnected) {
-                return Err(samba_error("ended at once".to_owned()));
+                return Err(samba_error(say("error-lab.samba-ended")));
             }
         }
     }
     Ok(())
 }
 
-fn log_tail(node: &Node) -> String {
+/// The end of its log.
+fn log_tail(node: &Node) -> Message {
     let read = || {
         let mut file = fs::File::open(node.namespace.path(log_path()))?;
         let length = file.metadata()?.len();
@@ -354,7 +352,10 @@ fn log_tail(node: &Node) -> String {
         file.take(LOG_TAIL_BYTES).read_to_end(&mut tail)?;
         io::Result::Ok(String::from_utf8_lossy(&tail).trim().to_owned())
     };
-    read().unwrap_or_else(|error| format!("it cannot be read ({error})"))
+    match read() {
+        Ok(tail) => tail.into(),
+        Err(error) => say("error-lab.log-unreadable").with("problem", error.to_string()),
+    }
 }
 
 #[cfg(test)]

@@ -10,12 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use host::exec::Process;
+use locale::say;
 use record::Failure;
 use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::account::Account;
 use super::activity;
+use super::event::Event;
 use super::limits::{self, Limits};
 use super::node::{self, Node};
 use super::samba;
@@ -26,16 +28,6 @@ use crate::{Error, Topology};
 
 /// Most troubles that are remembered.
 const TROUBLES_MAX: usize = 8;
-
-/// What the supervisor reacts to.
-pub(crate) enum Event {
-    /// Somebody wants the lab to end.
-    Stop,
-    /// The first process of a host or switch has ended.
-    Lost,
-    /// Something about a link has changed.
-    LinksMoved,
-}
 
 /// The one line that a supervisor writes to its standard output.
 #[derive(Serialize, Deserialize)]
@@ -58,8 +50,8 @@ type Shared = Arc<Mutex<Option<Description>>>;
 pub fn supervise(name: &str) -> Result<(), Error> {
     // No lock and no pipe of whoever started it lives as long as the lab.
     os::sandbox::close_inherited().map_err(|source| Error::System {
-        action: "close what was inherited by",
-        subject: name.to_owned(),
+        action: say("error-lab.close-inherited"),
+        subject: name.into(),
         source,
     })?;
     let (sender, events) = mpsc::channel();
@@ -73,8 +65,8 @@ pub fn supervise(name: &str) -> Result<(), Error> {
     // Whoever wanted the lab is gone when nobody reads that.
     let told = told.and_then(|()| forget_standard_streams());
     told.map_err(|source| Error::System {
-        action: "report to whoever started the lab",
-        subject: name.to_owned(),
+        action: say("error-lab.report"),
+        subject: name.into(),
         source,
     })?;
     lab.watch(&events);
@@ -97,18 +89,12 @@ struct Supervised {
 
 impl Supervised {
     fn start(name: &str, sender: Sender<Event>) -> Result<Self, Error> {
-        let system_error = |action, source| Error::System {
-            action,
-            subject: name.to_owned(),
+        let topology = read_topology(name)?;
+        env::set_current_dir("/").map_err(|source| Error::System {
+            action: say("error-lab.leave-folder"),
+            subject: name.into(),
             source,
-        };
-        let mut text = String::new();
-        let mut input = io::stdin().lock().take(FILE_BYTES_MAX);
-        input
-            .read_to_string(&mut text)
-            .map_err(|source| system_error("read the topology of", source))?;
-        let topology = Topology::parse(&text)?;
-        env::set_current_dir("/").map_err(|source| system_error("leave the folder of", source))?;
+        })?;
         rustix::process::umask(Mode::from_raw_mode(0o022));
 
         let listener = talk::listen(name)?;
@@ -127,7 +113,7 @@ impl Supervised {
             if topology.hosts.contains(&node.name) {
                 node.furnish(&topology, &account)?;
                 for line in limits::show(&node.name, &topology) {
-                    node.run("show the control group of", &[node::words(&line)])?;
+                    node.run(say("error-lab.show-group"), &[node::words(&line)])?;
                 }
             }
             nodes.push(node);
@@ -138,7 +124,8 @@ impl Supervised {
         for (number, fault) in topology.faults.iter().enumerate() {
             let node = nodes.iter().find(|node| node.name == fault.node);
             if let Some(node) = node {
-                node.run("inject a fault on", &fault.effect.commands(number))?;
+                let commands = fault.effect.commands(number);
+                node.run(say("error-lab.inject-fault"), &commands)?;
             }
         }
         Limits::apply(name, &topology)?;
@@ -146,7 +133,7 @@ impl Supervised {
             server.slow_down();
         }
         let busy = activity::start(&topology, &nodes)?;
-        let up = describe(text, &nodes);
+        let up = describe(topology.text().to_owned(), &nodes);
         *description.lock().unwrap_or_else(PoisonError::into_inner) = Some(up);
         Ok(Self {
             _nodes: nodes,
@@ -183,6 +170,19 @@ impl Supervised {
             description.troubles.insert(0, trouble);
         }
     }
+}
+
+/// What the lab shall be, from standard input.
+fn read_topology(name: &str) -> Result<Topology, Error> {
+    let mut text = String::new();
+    let mut input = io::stdin().lock().take(FILE_BYTES_MAX);
+    let read = input.read_to_string(&mut text);
+    read.map_err(|source| Error::System {
+        action: say("error-lab.read-topology-of"),
+        subject: name.into(),
+        source,
+    })?;
+    Topology::parse(&text)
 }
 
 fn describe(topology: String, nodes: &[Node]) -> Description {

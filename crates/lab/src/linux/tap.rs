@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::fs::{File, OpenOptions};
 use std::io;
 
+use locale::say;
 use record::BitsPerSecond;
 use rustix::ioctl::{self, IntegerSetter, Opcode, Setter, opcode};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -72,8 +73,8 @@ pub(super) fn device(end: &End, namespace: &Namespace) -> Result<File, Error> {
     namespace
         .in_network(|| open(&end.nic))
         .map_err(|source| Error::System {
-            action: "make the TAP device",
-            subject: end.nic.clone(),
+            action: say("error-lab.make-tap"),
+            subject: end.nic.as_str().into(),
             source,
         })
 }
@@ -112,8 +113,8 @@ pub(crate) fn pretend(
     namespace
         .in_network(|| set(&end.nic, megabits, could.get() / 1_000_000))
         .map_err(|source| Error::System {
-            action: "set the link modes of",
-            subject: end.nic.clone(),
+            action: say("error-lab.set-link-modes"),
+            subject: end.nic.as_str().into(),
             source,
         })
 }

@@ -8,15 +8,16 @@ use std::sync::mpsc::Sender;
 use std::thread;
 
 use host::exec::{Command, Local, run_one};
+use locale::say;
 use record::BitsPerSecond;
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType};
 
 use super::delay;
+use super::event::Event;
 use super::namespace::Namespace;
 use super::node::Node;
-use super::supervise::Event;
 use super::tap;
 use crate::topology::BRIDGE;
 use crate::{End, Error, Topology};
@@ -45,7 +46,7 @@ const LINK_NEWS: u32 = 1;
 /// Makes all links, each directly in the namespaces of its ends, so that nothing of them is ever
 /// on the machine itself.
 pub(crate) fn connect(topology: &Topology, nodes: &[Node]) -> Result<(), Error> {
-    let error = Error::running("make the links of", "the lab");
+    let error = Error::running(say("error-lab.make-links"), say("error-lab.the-lab"));
     let mut batch = String::new();
     for link in &topology.links {
         let [one, other] = &link.ends;
@@ -86,7 +87,7 @@ pub(crate) fn connect(topology: &Topology, nodes: &[Node]) -> Result<(), Error> 
             host_batch(topology, &node.name)
         };
         let command = Command::new(["ip", "-batch", "-"]).with_stdin(batch);
-        node.run("set up the links of", &[command])?;
+        node.run(say("error-lab.set-up-links"), &[command])?;
         for end in topology.ends_of(&node.name) {
             keep_order(node, &end.nic)?;
         }
@@ -99,7 +100,7 @@ fn choose_congestion_control(node: &Node) -> Result<(), Error> {
     let path = "/proc/sys/net/ipv4/tcp_congestion_control";
     let set = |name: &str| {
         let command = Command::new(["tee", path]).with_stdin(name);
-        node.run("choose the congestion control of", &[command])
+        node.run(say("error-lab.choose-congestion-control"), &[command])
     };
     let [preferred, fallback] = CONGESTION_CONTROLS;
     set(preferred).or_else(|_refused| set(fallback))
@@ -115,8 +116,8 @@ fn keep_order(node: &Node, nic: &str) -> Result<(), Error> {
     match fs::write(&path, processor_mask(processors)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         written => written.map_err(|source| Error::System {
-            action: "write",
-            subject: path.display().to_string(),
+            action: say("error-lab.write"),
+            subject: path.display().to_string().into(),
             source,
         }),
     }
@@ -257,9 +258,8 @@ impl Plug {
 
     fn tc(&self, arguments: &str) -> Result<(), Error> {
         let command = Command::new(["tc"].into_iter().chain(arguments.split_whitespace()));
-        let ran = run_one(&self.namespace, &command);
-        ran.map(drop)
-            .map_err(Error::running("set the line rate of", &self.node))
+        let failed = Error::running(say("error-lab.set-line-rate"), self.node.as_str());
+        run_one(&self.namespace, &command).map(drop).map_err(failed)
     }
 }
 
@@ -292,8 +292,8 @@ fn watch(node: &Node, events: &Sender<Event>) -> Result<(), Error> {
     };
     let opened = node.namespace.in_network(open);
     let socket = opened.map_err(|source| Error::System {
-        action: "watch the links of",
-        subject: node.name.clone(),
+        action: say("error-lab.watch-links"),
+        subject: node.name.as_str().into(),
         source,
     })?;
     let events = events.clone();

@@ -341,21 +341,19 @@ to = { switch = "s" }
         }
     }
 
-    /// The labs that are older than the vocabulary of faults.
+    /// Wants labs of the library that are older than the vocabulary of faults to break what they broke
+    /// with command lines.
+    fn assert_broken(library: &[(&str, Vec<String>)]) {
+        for (name, expected) in library {
+            let topology = scenario(name).unwrap().topology;
+            assert_eq!(&commands(&topology), expected, "{name}");
+        }
+    }
+
     #[test]
-    fn the_library_breaks_what_it_broke_with_command_lines() {
+    fn the_library_sets_what_it_set_with_command_lines() {
         let offloads = "ethtool -K lan1 tso off gso off gro off";
-        let drop_at = |nic: &str, number: u32, millipercent: u32| {
-            format!(
-                "nft add table netdev fault{number}; add chain netdev fault{number} in \
-                 {{ type filter hook ingress device \"{nic}\" priority 0; }}; \
-                 add rule netdev fault{number} in numgen random mod 100000 < {millipercent} drop"
-            )
-        };
-        let drop = |number, millipercent| drop_at("lan1", number, millipercent);
-        // What goes on all of the time is no command.
-        let none = Vec::new;
-        let library = [
+        assert_broken(&[
             ("offloads-off", vec![offloads.to_owned()]),
             ("offloads-off-client", vec![offloads.to_owned()]),
             (
@@ -366,6 +364,20 @@ to = { switch = "s" }
                 "small-buffers",
                 vec!["sysctl -q -w net.ipv4.tcp_rmem=4096 65536 131072".to_owned()],
             ),
+        ]);
+    }
+
+    #[test]
+    fn the_library_drops_what_it_dropped_with_command_lines() {
+        let drop_at = |nic: &str, number: u32, millipercent: u32| {
+            format!(
+                "nft add table netdev fault{number}; add chain netdev fault{number} in \
+                 {{ type filter hook ingress device \"{nic}\" priority 0; }}; \
+                 add rule netdev fault{number} in numgen random mod 100000 < {millipercent} drop"
+            )
+        };
+        let drop = |number, millipercent| drop_at("lan1", number, millipercent);
+        assert_broken(&[
             ("loss", vec![drop(0, 1000), drop(1, 1000)]),
             ("loss-one-way", vec![drop(0, 3000)]),
             ("loss-small", vec![drop(0, 300), drop(1, 300)]),
@@ -380,11 +392,33 @@ to = { switch = "s" }
                     drop_at("lan2", 1, 1).replace("numgen random mod 100000 < 1 ", ""),
                 ],
             ),
+            (
+                "blocked-port",
+                vec![
+                    "nft add table inet fault0; add chain inet fault0 in \
+                     { type filter hook input priority 0; }; \
+                     add rule inet fault0 in iifname \"lan2\" tcp dport 445 drop"
+                        .to_owned(),
+                ],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn what_goes_on_all_of_the_time_is_no_command() {
+        let none = Vec::new;
+        assert_broken(&[
             ("other-traffic", none()),
             ("other-traffic-half", none()),
             ("neighbour-on-port", none()),
             ("server-stops", none()),
             ("client-busy", none()),
+        ]);
+    }
+
+    #[test]
+    fn the_library_routes_what_it_routed_with_command_lines() {
+        assert_broken(&[
             (
                 "flow-hash",
                 [
@@ -401,15 +435,6 @@ to = { switch = "s" }
                 .into(),
             ),
             (
-                "blocked-port",
-                vec![
-                    "nft add table inet fault0; add chain inet fault0 in \
-                     { type filter hook input priority 0; }; \
-                     add rule inet fault0 in iifname \"lan2\" tcp dport 445 drop"
-                        .to_owned(),
-                ],
-            ),
-            (
                 "tunnel-beside-lan",
                 [
                     "ip link add name vpn type vxlan id 5 local 10.77.9.1 remote 10.77.9.2 dstport 4789",
@@ -423,10 +448,6 @@ to = { switch = "s" }
                 .map(str::to_owned)
                 .into(),
             ),
-        ];
-        for (name, expected) in &library {
-            let topology = scenario(name).unwrap().topology;
-            assert_eq!(&commands(&topology), expected, "{name}");
-        }
+        ]);
     }
 }

@@ -1,9 +1,10 @@
 //! What a lab with a fault teaches: what is right to say of it, from both ends and from the client alone.
 
+use locale::say;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::written::Source;
+use super::source::Source;
 use crate::Error;
 
 /// Most causes of a lesson.
@@ -84,8 +85,8 @@ struct WrittenView {
 pub(super) fn meant_lesson(source: &Source<'_>, written: &WrittenLesson) -> Result<Lesson, Error> {
     let title = written.title.get_ref();
     if title.chars().count() > TITLE_CHARS_MAX || title.chars().any(char::is_control) {
-        let problem = "`lesson.title` is not a title".to_owned();
-        let hint = format!("write one line of at most {TITLE_CHARS_MAX} characters");
+        let problem = say("error-lab.not-a-title");
+        let hint = say("hint-lab.title").count("most", TITLE_CHARS_MAX);
         return Err(source.refuse(written.title.span(), problem, hint));
     }
     let both_ends = Expected {
@@ -117,7 +118,7 @@ fn ids(
     field: &str,
     written: &[Spanned<String>],
 ) -> Result<Vec<String>, Error> {
-    source.count("causes", written.len(), CAUSES_MAX)?;
+    source.count(say("error-lab.too-many-causes"), written.len(), CAUSES_MAX)?;
     written.iter().map(|id| source.name(field, id)).collect()
 }
 

@@ -7,11 +7,13 @@
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
+use locale::{Message, say};
 use toml::Spanned;
 use toml::Value;
 
-use super::written::Source;
+use super::source::Source;
 use crate::Error;
+use crate::error::quoted;
 use crate::topology::USER;
 
 /// What a parameter takes.
@@ -145,20 +147,20 @@ pub(super) fn parameter(
 ) -> Result<(String, String), Error> {
     let wanted = name.get_ref();
     let Some((known, takes)) = PARAMETERS.iter().find(|(known, _)| known == wanted) else {
-        let problem = format!("{wanted:?} is not a parameter of Samba that a lab sets");
+        let problem = say("error-lab.unknown-parameter").with("given", format!("{wanted:?}"));
         return Err(source.refuse(name.span(), problem, hint_for(wanted)));
     };
     match takes.written(value.get_ref()) {
         Some(text) => Ok(((*known).to_owned(), text)),
         None => {
-            let problem = format!("`{known}` does not take this value");
+            let problem = say("error-lab.not-of-parameter").with("parameter", *known);
             Err(source.refuse(value.span(), problem, takes.hint()))
         }
     }
 }
 
 /// The parameters that have a word in common with what was written, or where the list is.
-fn hint_for(wanted: &str) -> String {
+fn hint_for(wanted: &str) -> Message {
     let words: Vec<&str> = wanted.split(' ').filter(|word| word.len() > 2).collect();
     let alike = |name: &&str| name.split(' ').any(|word| words.contains(&word));
     let names: Vec<&str> = PARAMETERS
@@ -167,11 +169,8 @@ fn hint_for(wanted: &str) -> String {
         .filter(alike)
         .collect();
     match names.is_empty() {
-        true => "docs/files.md lists those that a lab sets".to_owned(),
-        false => format!(
-            "docs/files.md lists those that a lab sets, among them `{}`",
-            names.join("`, `")
-        ),
+        true => say("hint-lab.parameters"),
+        false => say("hint-lab.parameters-alike").with("names", quoted(&names)),
     }
 }
 
@@ -200,25 +199,19 @@ impl Takes {
         }
     }
 
-    fn hint(&self) -> String {
-        let list = |words: &[&str]| words.join("`, `");
+    fn hint(&self) -> Message {
         match self {
-            Switch => "write `true` or `false`".to_owned(),
-            Number(range) => format!("write a number from {} to {}", range.start(), range.end()),
-            Word(words) => format!("write one of `{}`", list(words)),
-            Words(words) => format!("write some of `{}`", list(words)),
-            SocketOptions => format!(
-                "write some of `{}`, or of `{}` with `=` and a number",
-                list(SOCKET_SWITCHES),
-                list(SOCKET_NUMBERS)
-            ),
-            Interfaces => "write addresses, such as \
-                `\"10.77.1.2/24;speed=1000000000,capability=RSS\"`, in quotes"
-                .to_owned(),
-            LogLevel => format!(
-                "write 0 to 10, or a class of `{}` with `:` and 0 to 10",
-                list(LOG_CLASSES)
-            ),
+            Switch => say("hint-lab.switch"),
+            Number(range) => say("hint-lab.number")
+                .with("least", range.start().to_string())
+                .with("most", range.end().to_string()),
+            Word(words) => say("hint-lab.word").with("words", quoted(words)),
+            Words(words) => say("hint-lab.words").with("words", quoted(words)),
+            SocketOptions => say("hint-lab.socket-options")
+                .with("switches", quoted(SOCKET_SWITCHES))
+                .with("numbers", quoted(SOCKET_NUMBERS)),
+            Interfaces => say("hint-lab.interfaces"),
+            LogLevel => say("hint-lab.log-level").with("classes", quoted(LOG_CLASSES)),
         }
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use locale::say;
 use record::Bytes;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::parameter::parameter;
-use super::written::{Source, known, meant_delay, scaled, yes};
+use super::source::{Source, known, meant_delay, scaled, yes};
 use super::{
     DOMAIN_USERS_MAX, Domain, Link, Medium, NETBIOS_NAME_CHARS_MAX, PARAMETERS_MAX,
     REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, Samba, Share, USER, WAKE_SECONDS_RANGE,
@@ -61,18 +62,20 @@ pub(super) fn meant_samba(
     let host = written.host.get_ref();
     let plugged = |link: &Link| link.ends.iter().any(|end| end.node == *host);
     if !links.iter().any(plugged) {
-        let problem = format!("`samba.host = {host:?}` has no link");
-        return Err(source.refuse(written.host.span(), problem, "add a `[[link]]` to it"));
+        let problem = say("error-lab.no-link").with("given", format!("{host:?}"));
+        let hint = say("hint-lab.add-link");
+        return Err(source.refuse(written.host.span(), problem, hint));
     }
-    source.count("shares", written.share.len(), SHARES_MAX)?;
-    source.count("parameters", written.global.len(), PARAMETERS_MAX)?;
+    let too_many = say("error-lab.too-many-shares");
+    source.count(too_many, written.share.len(), SHARES_MAX)?;
+    let too_many = say("error-lab.too-many-parameters");
+    source.count(too_many, written.global.len(), PARAMETERS_MAX)?;
     let mut shares: Vec<Share> = Vec::new();
     for share in &written.share {
         let name = source.name("share.name", &share.name)?;
         let reserved = ["global", "homes", "printers"].contains(&name.as_str());
         if reserved || shares.iter().any(|before| before.name == name) {
-            let problem = format!("`share.name = {name:?}` is taken");
-            return Err(source.refuse(share.name.span(), problem, "use another name"));
+            return Err(taken(source, "share.name", &share.name));
         }
         shares.push(Share {
             name,
@@ -119,29 +122,29 @@ fn meant_domain(
         users: meant_users(source, &written.users)?,
     };
     if !is_realm(realm) {
-        let problem = format!("`domain.realm = {realm:?}` is not a realm");
-        let hint = format!(
-            "write two or more parts of `A` to `Z`, `0` to `9` and `-`, such as `LAB.EXAMPLE`; the \
-             first has at most {NETBIOS_NAME_CHARS_MAX} characters"
-        );
+        let problem = say("error-lab.not-a-realm").with("given", format!("{realm:?}"));
+        let hint = say("hint-lab.realm").count("most", NETBIOS_NAME_CHARS_MAX);
         return Err(source.refuse(written.realm.span(), problem, hint));
     }
     let host = samba.host.get_ref();
     if host.len() > NETBIOS_NAME_CHARS_MAX || host.eq_ignore_ascii_case(domain.netbios_name()) {
-        let problem = format!("`samba.host = {host:?}` cannot be a domain controller");
-        let hint = format!(
-            "its name has at most {NETBIOS_NAME_CHARS_MAX} characters and is not the realm's first \
-             part"
-        );
+        let problem = say("error-lab.no-controller").with("given", format!("{host:?}"));
+        let hint = say("hint-lab.controller").count("most", NETBIOS_NAME_CHARS_MAX);
         return Err(source.refuse(samba.host.span(), problem, hint));
     }
     let reserved = ["sysvol", "netlogon"];
     let mut shares = samba.share.iter().map(|share| &share.name);
     if let Some(name) = shares.find(|name| reserved.contains(&name.get_ref().as_str())) {
-        let problem = format!("`share.name = {:?}` is taken", name.get_ref());
-        return Err(source.refuse(name.span(), problem, "use another name"));
+        return Err(taken(source, "share.name", name));
     }
     Ok(domain)
+}
+
+fn taken(source: &Source<'_>, field: &str, name: &Spanned<String>) -> Error {
+    let problem = say("error-lab.taken")
+        .with("field", field)
+        .with("given", format!("{:?}", name.get_ref()));
+    source.refuse(name.span(), problem, say("hint-lab.another-name"))
 }
 
 fn is_realm(text: &str) -> bool {
@@ -159,13 +162,13 @@ fn is_realm(text: &str) -> bool {
 }
 
 fn meant_users(source: &Source<'_>, written: &[Spanned<String>]) -> Result<Vec<String>, Error> {
-    source.count("users", written.len(), DOMAIN_USERS_MAX)?;
+    let too_many = say("error-lab.too-many-users");
+    source.count(too_many, written.len(), DOMAIN_USERS_MAX)?;
     let mut users: Vec<String> = Vec::new();
     for user in written {
         let name = source.name("domain.users", user)?;
         if DOMAIN_USERS_TAKEN.contains(&name.as_str()) || users.contains(&name) {
-            let problem = format!("`domain.users = {name:?}` is taken");
-            return Err(source.refuse(user.span(), problem, "use another name"));
+            return Err(taken(source, "domain.users", user));
         }
         users.push(name);
     }
@@ -185,8 +188,8 @@ fn meant_disk(source: &Source<'_>, share: &WrittenShare) -> Result<Option<u64>, 
     ];
     for (field, span) in spans {
         if let (Medium::Memory, Some(span)) = (share.medium, span) {
-            let problem = format!("memory has no `share.{field}`");
-            let hint = format!("write `medium = \"disk\"`, or leave `{field}` out");
+            let problem = say("error-lab.not-of-memory").with("field", field);
+            let hint = say("hint-lab.disk").with("field", field);
             return Err(source.refuse(span, problem, hint));
         }
     }
@@ -216,8 +219,10 @@ fn meant_size(source: &Source<'_>, field: &str, written: &Spanned<String>) -> Re
         .ok_or_else(|| {
             source.refuse(
                 written.span(),
-                format!("`{field} = {:?}` is not a size", written.get_ref()),
-                "write `512MiB` or `4GiB`",
+                say("error-lab.not-a-size")
+                    .with("field", field)
+                    .with("given", format!("{:?}", written.get_ref())),
+                say("hint-lab.size"),
             )
         })
 }

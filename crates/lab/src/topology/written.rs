@@ -1,23 +1,23 @@
 //! The file as typed, and how it becomes what is meant.
 
 use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
-use std::time::Duration;
 
+use locale::{Message, say};
 use record::BitsPerSecond;
-use record::mistake::{line_at, reason, start_of};
+use record::mistake::{reason, start_of};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::fault::{WrittenFault, faults};
 use super::lesson::{WrittenLesson, meant_lesson};
 use super::samba::{WrittenSamba, meant_samba};
+use super::source::{Source, known, meant_delay, out_of_range, scaled};
 use super::{
-    Address, DELAY_MS_RANGE, End, HOSTS_MAX, LINKS_MAX, Link, MTU_DEFAULT, MTU_RANGE,
-    NIC_NAME_CHARS_MAX, PROCESSORS_RANGE, RATE_BITS_RANGE, SWITCHES_MAX, Switch, Topology,
-    name_problem,
+    Address, End, HOSTS_MAX, LINKS_MAX, Link, MTU_DEFAULT, NIC_NAME_CHARS_MAX, PROCESSORS_RANGE,
+    RATE_BITS_RANGE, SWITCHES_MAX, Switch, Topology,
 };
 use crate::Error;
+use crate::error::quoted;
 
 /// Names of interfaces that a host has of its own.
 const NIC_NAMES_TAKEN: [&str; 4] = ["lo", "all", "default", BRIDGE];
@@ -74,87 +74,28 @@ struct WrittenEnd {
     switch: Option<Spanned<String>>,
 }
 
-pub(super) fn yes() -> bool {
-    true
-}
-
-/// Where a text came from, to say on which line something is wrong.
-pub(super) struct Source<'a> {
-    text: &'a str,
-    origin: &'a str,
-}
-
-impl Source<'_> {
-    pub(super) fn refuse(
-        &self,
-        span: Range<usize>,
-        problem: String,
-        hint: impl Into<String>,
-    ) -> Error {
-        Error::Topology {
-            origin: self.origin.to_owned(),
-            line: line_at(self.text, span.start),
-            problem,
-            hint: hint.into(),
-        }
-    }
-
-    pub(super) fn name(&self, field: &str, name: &Spanned<String>) -> Result<String, Error> {
-        match name_problem(name.get_ref()) {
-            None => Ok(name.get_ref().clone()),
-            Some(rule) => Err(self.refuse(
-                name.span(),
-                format!("`{field} = {:?}` is not a name", name.get_ref()),
-                rule,
-            )),
-        }
-    }
-
-    pub(super) fn count(&self, what: &str, count: usize, limit: usize) -> Result<(), Error> {
-        if count <= limit {
-            return Ok(());
-        }
-        let problem = format!("{count} {what} are more than the {limit} that a lab may have");
-        Err(self.refuse(0..0, problem, "leave some out"))
-    }
-
-    pub(super) fn within(
-        &self,
-        field: &str,
-        number: &Spanned<i64>,
-        range: &RangeInclusive<u32>,
-    ) -> Result<u32, Error> {
-        let meant = u32::try_from(*number.get_ref()).ok();
-        meant.filter(|meant| range.contains(meant)).ok_or_else(|| {
-            let problem = format!("`{field} = {}` is out of range", number.get_ref());
-            let hint = format!("use {} to {}", range.start(), range.end());
-            self.refuse(number.span(), problem, hint)
-        })
-    }
-
-    fn mtu(&self, field: &str, mtu: Option<&Spanned<i64>>) -> Result<u32, Error> {
-        mtu.map_or(Ok(MTU_DEFAULT), |mtu| self.within(field, mtu, &MTU_RANGE))
-    }
-}
-
 pub(super) fn parse(text: &str, origin: &str) -> Result<Topology, Error> {
-    let source = Source { text, origin };
+    let source = Source::new(text, origin);
     let written: WrittenTopology = toml::from_str(text).map_err(|error| {
         // `run` is a key for its own refusal alone, and the last one of its list.
         let reason = reason(&error);
         let start = start_of(text, &error);
         source.refuse(
             start..start,
-            reason.trim_end_matches(", `run`").to_owned(),
-            "see `examples/two-links.toml` for the fields there are",
+            reason.trim_end_matches(", `run`").into(),
+            say("hint-lab.fields"),
         )
     })?;
-    source.count("hosts", written.host.len(), HOSTS_MAX)?;
-    source.count("switches", written.switch.len(), SWITCHES_MAX)?;
-    source.count("links", written.link.len(), LINKS_MAX)?;
+    let count = |too_many, count, limit| source.count(say(too_many), count, limit);
+    count("error-lab.too-many-hosts", written.host.len(), HOSTS_MAX)?;
+    count(
+        "error-lab.too-many-switches",
+        written.switch.len(),
+        SWITCHES_MAX,
+    )?;
+    count("error-lab.too-many-links", written.link.len(), LINKS_MAX)?;
     if written.host.is_empty() {
-        let hint = "add `[[host]]` with a `name`";
-        return Err(source.refuse(0..0, "there is no host".into(), hint));
+        return Err(source.refuse(0..0, say("error-lab.hostless"), say("hint-lab.add-host")));
     }
     let (hosts, switches) = nodes(&source, &written)?;
     let links = links(&source, &written.link, &hosts, &switches)?;
@@ -195,15 +136,10 @@ fn processors(source: &Source<'_>, hosts: &[WrittenHost]) -> Result<BTreeMap<Str
             if !(f64::from(*least)..=f64::from(*most)).contains(&thousandths) {
                 return Err(source.refuse(
                     processors.span(),
-                    format!(
-                        "`host.processors = {}` is out of range",
-                        processors.get_ref()
-                    ),
-                    format!(
-                        "use {} to {}, or leave it out for no limit",
-                        f64::from(*least) / 1000.0,
-                        most / 1000
-                    ),
+                    out_of_range("host.processors", processors.get_ref().to_string()),
+                    say("hint-lab.processors")
+                        .with("least", (f64::from(*least) / 1000.0).to_string())
+                        .count("most", most / 1000),
                 ));
             }
             // In range, as was just seen.
@@ -228,8 +164,10 @@ fn nodes(
     for (field, name) in host_names.chain(switch_names) {
         source.name(field, name)?;
         if taken.contains(&name.get_ref().as_str()) {
-            let problem = format!("`{field} = {:?}` is there twice", name.get_ref());
-            return Err(source.refuse(name.span(), problem, "give each host and switch its own"));
+            let problem = say("error-lab.repeated")
+                .with("field", field)
+                .with("given", format!("{:?}", name.get_ref()));
+            return Err(source.refuse(name.span(), problem, say("hint-lab.own-names")));
         }
         taken.push(name.get_ref());
     }
@@ -267,7 +205,7 @@ fn links(
             };
             match clash(&meant, before) {
                 None => Ok(meant),
-                Some(problem) => Err(source.refuse(end.span(), problem, "give each its own")),
+                Some(problem) => Err(source.refuse(end.span(), problem, say("hint-lab.own"))),
             }
         };
         let from = meant("link.from", &link.from, &before)?;
@@ -304,20 +242,19 @@ fn meant_rates(
     let [rate, _, could] = rates;
     for (field, given) in [("rate_back", &link.rate_back), ("could", &link.could)] {
         if let (None, Some(given)) = (rate, given) {
-            let problem = format!("`link.{field}` needs `link.rate`");
-            return Err(source.refuse(given.span(), problem, "write both, or neither"));
+            let problem = say("error-lab.needs-rate").with("field", field);
+            return Err(source.refuse(given.span(), problem, say("hint-lab.both-or-neither")));
         }
     }
     match (&link.could, could.map(negotiable)) {
         (Some(given), Some(false)) => {
-            let problem = format!("`link.could = {:?}` is no rate of a NIC", given.get_ref());
-            let hint = "use `10Mbit`, `100Mbit`, `1Gbit`, `2.5Gbit`, `5Gbit` or `10Gbit`";
-            Err(source.refuse(given.span(), problem, hint))
+            let problem =
+                say("error-lab.no-rate-of-nic").with("given", format!("{:?}", given.get_ref()));
+            Err(source.refuse(given.span(), problem, say("hint-lab.rate-of-nic")))
         }
         (Some(given), _) if rate.is_some_and(|rate| !negotiable(rate)) => {
-            let problem = "`link.could` needs a `link.rate` that NICs agree on".to_owned();
-            let hint = "use `10Mbit`, `100Mbit`, `1Gbit`, `2.5Gbit`, `5Gbit` or `10Gbit` as rate";
-            Err(source.refuse(given.span(), problem, hint))
+            let problem = say("error-lab.rate-not-of-nic");
+            Err(source.refuse(given.span(), problem, say("hint-lab.such-a-rate")))
         }
         _ => Ok(rates),
     }
@@ -356,59 +293,43 @@ fn check_loop(
         }
     }
     if reached.contains(&&to.node) {
-        let problem = "`link` makes a ring of switches".to_owned();
-        return Err(source.refuse(written.to.span(), problem, "leave one of its links out"));
+        let problem = say("error-lab.ring");
+        return Err(source.refuse(written.to.span(), problem, say("hint-lab.ring")));
     }
     Ok(())
 }
 
-/// How much longer something takes.
-pub(super) fn meant_delay(
-    source: &Source<'_>,
-    field: &str,
-    delay: &Spanned<f64>,
-) -> Result<Duration, Error> {
-    let milliseconds = *delay.get_ref();
-    if DELAY_MS_RANGE.contains(&milliseconds) {
-        return Ok(Duration::from_secs_f64(milliseconds / 1000.0));
-    }
-    let (least, most) = (DELAY_MS_RANGE.start(), DELAY_MS_RANGE.end());
-    Err(source.refuse(
-        delay.span(),
-        format!("`{field} = {milliseconds}` is out of range"),
-        format!("give {least} to {most}"),
-    ))
-}
-
 /// What of an end is already in use.
-fn clash(end: &End, before: &[&End]) -> Option<String> {
+fn clash(end: &End, before: &[&End]) -> Option<Message> {
     let same_nic = |other: &&End| other.node == end.node && other.nic == end.nic;
     if before.iter().any(same_nic) {
-        return Some(format!(
-            "host `{}` has two NICs named `{}`",
-            end.node, end.nic
-        ));
+        let problem = say("error-lab.same-nic");
+        return Some(problem.with("host", &end.node).with("nic", &end.nic));
     }
     let address = end.address?;
     let same_address = |other: &&End| other.address.is_some_and(|other| other.ip == address.ip);
     let other = before.iter().copied().find(|other| same_address(other))?;
-    Some(format!(
-        "address `{}` is used by `{}` of `{}` already",
-        address.ip, other.nic, other.node
-    ))
+    Some(
+        say("error-lab.same-address")
+            .with("address", address.ip)
+            .with("nic", &other.nic)
+            .with("host", &other.node),
+    )
 }
 
 fn check_pair(source: &Source<'_>, link: &WrittenLink, ends: &[End; 2]) -> Result<(), Error> {
     let [from, to] = ends;
     let span = link.to.span();
     if from.node == to.node {
-        let problem = format!("`link` joins `{}` with itself", from.node);
-        return Err(source.refuse(span, problem, "name two hosts, or a host and a switch"));
+        let problem = say("error-lab.with-itself").with("host", &from.node);
+        return Err(source.refuse(span, problem, say("hint-lab.two-ends")));
     }
     match (from.address, to.address) {
         (Some(one), Some(other)) if !one.shares_subnet_with(other) => {
-            let problem = format!("`{one}` and `{other}` are not in the same subnet");
-            Err(source.refuse(span, problem, "both ends of a cable need one network"))
+            let problem = say("error-lab.other-subnet")
+                .with("one", one.to_string())
+                .with("other", other.to_string());
+            Err(source.refuse(span, problem, say("hint-lab.one-network")))
         }
         _ => Ok(()),
     }
@@ -427,8 +348,8 @@ fn host_end(
     let (Some(host), Some(nic), Some(address)) = (host, nic, address) else {
         return Err(source.refuse(
             end.span(),
-            format!("`{field}` is not complete"),
-            "write `{ host = \"...\", nic = \"...\", address = \"10.0.0.1/24\" }` or `{ switch = \"...\" }`",
+            say("error-lab.not-complete").with("field", field),
+            say("hint-lab.end"),
         ));
     };
     known(source, &format!("{field}.host"), host, hosts)?;
@@ -436,11 +357,12 @@ fn host_end(
     if !is_nic_name(name) {
         return Err(source.refuse(
             nic.span(),
-            format!("`{field}.nic = {name:?}` cannot be the name of a NIC"),
-            format!(
-                "1 to {NIC_NAME_CHARS_MAX} letters, digits, `-` and `_`, a letter first, and none of `{}`",
-                NIC_NAMES_TAKEN.join("`, `")
-            ),
+            say("error-lab.not-a-nic")
+                .with("field", field)
+                .with("given", format!("{name:?}")),
+            say("hint-lab.nic-name")
+                .count("most", NIC_NAME_CHARS_MAX)
+                .with("taken", quoted(&NIC_NAMES_TAKEN)),
         ));
     }
     Ok(End {
@@ -472,8 +394,8 @@ fn port(
         host, nic, address, ..
     } = end.get_ref();
     if host.is_some() || nic.is_some() || address.is_some() {
-        let problem = format!("`{field}` is a switch and a host at once");
-        return Err(source.refuse(end.span(), problem, "write `{ switch = \"...\" }` alone"));
+        let problem = say("error-lab.host-and-switch").with("field", field);
+        return Err(source.refuse(end.span(), problem, say("hint-lab.switch-alone")));
     }
     let names: Vec<String> = switches.iter().map(|switch| switch.name.clone()).collect();
     known(source, &format!("{field}.switch"), name, &names)?;
@@ -489,52 +411,33 @@ fn port(
     })
 }
 
-pub(super) fn known(
-    source: &Source<'_>,
-    field: &str,
-    name: &Spanned<String>,
-    names: &[String],
-) -> Result<(), Error> {
-    if names.contains(name.get_ref()) {
-        return Ok(());
-    }
-    let problem = format!("`{field} = {:?}` does not exist", name.get_ref());
-    let hint = if names.is_empty() {
-        "add it first".to_owned()
-    } else {
-        format!("add it, or use one of `{}`", names.join("`, `"))
-    };
-    Err(source.refuse(name.span(), problem, hint))
-}
-
 fn meant_address(
     source: &Source<'_>,
     field: &str,
     written: &Spanned<String>,
 ) -> Result<Address, Error> {
-    const FORM: &str = "write an address and the length of its prefix, such as `10.77.1.1/24`";
+    const FORM: &str = "hint-lab.address-and-prefix";
     let parse = || {
         let (ip, prefix) = written.get_ref().split_once('/').ok_or(FORM)?;
         let ip: std::net::IpAddr = ip.parse().ok().ok_or(FORM)?;
         let prefix: u8 = prefix.parse().ok().ok_or(FORM)?;
         let longest = if ip.is_ipv4() { 30 } else { 126 };
         if ip.is_loopback() {
-            return Err(
-                "no other host reaches a loopback address; take one such as `10.77.1.1/24`",
-            );
+            return Err("hint-lab.no-loopback");
         }
         if ip.is_unspecified() || ip.is_multicast() {
-            return Err("no single host has this address; take one such as `10.77.1.1/24`");
+            return Err("hint-lab.no-single-host");
         }
         match (1..=longest).contains(&prefix) {
             true => Ok(Address { ip, prefix }),
-            false => Err("use a prefix of 1 to 30 bits, with IPv6 of 1 to 126"),
+            false => Err("hint-lab.prefix-length"),
         }
     };
     parse().map_err(|hint| {
-        let given = written.get_ref();
-        let problem = format!("`{field}.address = {given:?}` is not an address of a host");
-        source.refuse(written.span(), problem, hint)
+        let problem = say("error-lab.not-of-a-host")
+            .with("field", field)
+            .with("given", format!("{:?}", written.get_ref()));
+        source.refuse(written.span(), problem, say(hint))
     })
 }
 
@@ -553,24 +456,8 @@ pub(super) fn meant_rate(
         .ok_or_else(|| {
             source.refuse(
                 written.span(),
-                format!("`rate = {:?}` is not a line rate", written.get_ref()),
-                "write `100Mbit`, `1Gbit`, `2.5Gbit` or up to `100Gbit`, or leave `rate` out for no limit",
+                say("error-lab.not-a-rate").with("given", format!("{:?}", written.get_ref())),
+                say("hint-lab.rate"),
             )
         })
-}
-
-/// A number with at most three decimals and a unit, in base units.
-pub(super) fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let (number, factor) = units
-        .iter()
-        .find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?.trim_end(), factor)))?;
-    let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(decimals) || decimals.len() > 3 {
-        return None;
-    }
-    let thousandths: u64 = format!("{decimals:0<3}").parse().ok()?;
-    let whole: u64 = whole.parse().ok()?;
-    let fraction = thousandths.checked_mul(factor)? / 1000;
-    whole.checked_mul(factor)?.checked_add(fraction)
 }

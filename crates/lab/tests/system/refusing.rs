@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lab::{Error, Topology};
+use locale::Language;
 use record::{Failure, FailureKind};
 
 use super::{Up, example, have_machine, program};
@@ -32,7 +33,8 @@ fn a_name_belongs_to_one_lab() {
     // The first one does not mind.
     assert_eq!(up.output("alone", &["uname", "-n"]), "alone\n");
     let error = lab::find("test-other").unwrap_err();
-    assert!(error.hint().unwrap().contains("`test-taken`"), "{error:?}");
+    let hint = Language::English.say(&error.hint().unwrap());
+    assert!(hint.contains("`test-taken`"), "{error:?}");
     let error = up.lab.host("bob").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -104,7 +106,7 @@ fn hostile_lab_files_are_refused_with_line_reason_and_hint() {
             said.starts_with(&place) && said.contains(reason),
             "{expected}\n{said}"
         );
-        let hint = error.hint().unwrap();
+        let hint = Language::English.say(&error.hint().unwrap());
         assert!(!hint.is_empty(), "{said}");
         // A range is named, and no key that is refused.
         let is_range = said.ends_with("is out of range");

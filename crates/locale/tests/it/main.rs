@@ -27,13 +27,22 @@ fn root() -> PathBuf {
 /// The sources that have something said, but for their tests.
 fn sources() -> Vec<String> {
     let mut sources = Vec::new();
-    let mut folders = vec![
-        root().join("crates/stats/src"),
-        root().join("crates/record/src"),
-        root().join("crates/analysis/src"),
-        root().join("crates/report/src"),
-        root().join("crates/linerate/src"),
+    let crates = [
+        "os",
+        "stats",
+        "record",
+        "fit",
+        "analysis",
+        "host",
+        "smb",
+        "measure",
+        "lab",
+        "experiment",
+        "report",
+        "linerate",
     ];
+    let folder = |name| root().join("crates").join(name).join("src");
+    let mut folders: Vec<PathBuf> = crates.into_iter().map(folder).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder of the repository") {
             let path = entry.expect("an entry").path();

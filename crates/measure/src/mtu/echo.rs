@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use locale::say;
 use smb::{EchoSocket, LocalEnd};
 
 use super::{MtuTarget, Probes};
@@ -65,7 +66,7 @@ impl Echoes {
             // Whoever may not choose the interface leaves it to the routes.
             .or_else(|_| smb::echo_socket(remote, &LocalEnd::default()))
             .map_err(|source| Error::System {
-                action: "open a socket for echo requests",
+                action: say("error-measure.echo-socket"),
                 source,
             })?;
         let mut number = [0; 2];

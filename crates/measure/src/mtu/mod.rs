@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::say;
 use os::sandbox::{Rules, close_inherited, confine};
 use record::MtuProof;
 use serde::{Deserialize, Serialize};
@@ -66,21 +67,26 @@ pub struct MtuTarget {
 /// # Errors
 /// When the input is no list of targets, rights cannot be given up, or there is nobody to write to.
 pub fn probe_main(stdin: impl Read, mut stdout: impl Write) -> Result<(), Error> {
-    let failed = |action| move |source| Error::System { action, source };
-    close_inherited().map_err(failed("close what was inherited by"))?;
+    let failed = |id| {
+        move |source| Error::System {
+            action: say(id),
+            source,
+        }
+    };
+    close_inherited().map_err(failed("error-measure.close-inherited"))?;
     let mut text = Vec::new();
     stdin
         .take(INPUT_BYTES_MAX)
         .read_to_end(&mut text)
-        .map_err(failed("read what to probe"))?;
+        .map_err(failed("error-measure.read-targets"))?;
     let targets: Vec<MtuTarget> = serde_json::from_slice(&text).map_err(|error| Error::Input {
         column: error.column(),
     })?;
-    let proofs = prove(&targets).map_err(failed("give up the rights of"))?;
+    let proofs = prove(&targets).map_err(failed("error-measure.give-up-rights"))?;
     serde_json::to_vec(&proofs)
         .map_err(io::Error::from)
         .and_then(|text| stdout.write_all(&text).and_then(|()| stdout.flush()))
-        .map_err(failed("write what was proven"))
+        .map_err(failed("error-measure.write-proofs"))
 }
 
 /// Tries all pairs at once, without rights: the sockets that take some are open by then.

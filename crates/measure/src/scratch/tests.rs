@@ -1,3 +1,9 @@
+//! Folders of ours beside other users who exchange what is there.
+
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use super::*;
 
 #[test]

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use locale::{Message, say};
 use record::{
     Bytes, ConnectionUse, Direction, Latency, Place as Where, Playback, Sample, SmbSession,
     Storage, Task, TaskWorkload, TrialLine, TrialResult,
@@ -135,18 +136,24 @@ pub(crate) fn run(
 }
 
 pub(crate) fn check(workload: &TaskWorkload) -> Result<(), Error> {
-    let usage = |reason: String| Err(Error::Usage { reason });
+    let usage = |reason: Message| Err(Error::Usage { reason });
     if let Err(mistake) = workload.task.check() {
-        return usage(mistake.to_string());
+        return usage(mistake.message());
     }
     if let Some(way) = workload.task.required_direction()
         && way != workload.direction
     {
-        return usage(format!("this task goes one way only, {way:?}"));
+        return usage(say(match way {
+            Direction::Read => "error-measure.usage-reads-only",
+            Direction::Write => "error-measure.usage-writes-only",
+        }));
     }
     if workload.channels == 0 || workload.channels as usize > smb::CHANNELS_MAX {
-        let (channels, most) = (workload.channels, smb::CHANNELS_MAX);
-        return usage(format!("{channels} channels; 1 to {most} are possible"));
+        return usage(
+            say("error-measure.usage-channels")
+                .count("channels", workload.channels)
+                .count("most", smb::CHANNELS_MAX),
+        );
     }
     Ok(())
 }

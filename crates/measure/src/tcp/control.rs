@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use locale::{Message, say};
 use record::{Direction, TcpWorkload};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -97,7 +98,11 @@ impl Control {
                     system,
                 })
             }
-            other => Err(self.misbehaves(format!("state {other} where {wanted} is due"))),
+            other => Err(self.misbehaves(
+                say("error-measure.protocol-state")
+                    .with("found", other.to_string())
+                    .with("wanted", wanted.to_string()),
+            )),
         }
     }
 
@@ -120,7 +125,8 @@ impl Control {
         self.read(&mut length, deadline)?;
         let length = u32::from_be_bytes(length);
         if length > RESULTS_BYTES_MAX {
-            return Err(self.misbehaves(format!("results of {length} bytes")));
+            let reason = say("error-measure.protocol-results").count("bytes", length);
+            return Err(self.misbehaves(reason));
         }
         let mut text = vec![0; length as usize];
         self.read(&mut text, deadline)?;
@@ -132,17 +138,17 @@ impl Control {
             .stream
             .set_write_timeout(Some(self.patience.answer))
             .and_then(|()| (&self.stream).write_all(bytes));
-        written.map_err(|source| self.broke("talk to", source))
+        written.map_err(|source| self.broke(say("error-measure.talk-to"), source))
     }
 
-    pub(super) fn misbehaves(&self, reason: String) -> Error {
+    pub(super) fn misbehaves(&self, reason: Message) -> Error {
         Error::Protocol {
             server: self.server,
             reason,
         }
     }
 
-    pub(super) fn broke(&self, action: &'static str, source: io::Error) -> Error {
+    pub(super) fn broke(&self, action: Message, source: io::Error) -> Error {
         let source = match source.kind() {
             io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
             io::ErrorKind::UnexpectedEof => {
@@ -164,7 +170,7 @@ impl Control {
     /// Fills `buffer` by the deadline. A server that sends a byte now and then cannot stretch it.
     fn read(&self, buffer: &mut [u8], deadline: Instant) -> Result<(), Error> {
         smb::deadline::read(&self.stream, buffer, deadline)
-            .map_err(|source| self.broke("hear from", source))
+            .map_err(|source| self.broke(say("error-measure.hear-from"), source))
     }
 }
 
@@ -242,17 +248,19 @@ struct StreamOnTheWire {
 }
 
 impl FarResults {
-    pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
-        let results: ResultsOnTheWire = serde_json::from_slice(text)
-            .map_err(|error| format!("its results cannot be understood ({error})"))?;
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, Message> {
+        let results: ResultsOnTheWire = serde_json::from_slice(text).map_err(|error| {
+            say("error-measure.protocol-unclear").with("problem", error.to_string())
+        })?;
         let mut far = Self {
             streams: results.streams.len(),
             bytes: 0,
             retransmits: Some(0),
         };
         for stream in &results.streams {
-            let bytes = count(stream.bytes)
-                .ok_or_else(|| format!("a stream of {} bytes in its results", stream.bytes))?;
+            let bytes = count(stream.bytes).ok_or_else(|| {
+                say("error-measure.protocol-stream").with("bytes", stream.bytes.to_string())
+            })?;
             far.bytes = far.bytes.saturating_add(bytes);
             let again = stream.retransmits.and_then(count);
             far.retransmits = far

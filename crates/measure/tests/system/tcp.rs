@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use host::exec::Local;
+use locale::Language;
 use measure::{Error, FarServer, Stop, trial};
 use record::{Direction, FailureKind, TrialInput, TrialLine, TrialResult, Workload};
 
@@ -129,7 +130,8 @@ fn a_host_without_iperf3_is_told_from_one_that_refuses() {
     ]);
     let error = FarServer::start(&exec).unwrap_err();
     assert!(matches!(error, Error::NoIperf), "{error}");
-    assert!(error.hint().unwrap().contains("apt install iperf3"));
+    let hint = Language::English.say(&error.hint().unwrap());
+    assert!(hint.contains("apt install iperf3"), "{hint}");
 }
 
 #[test]

@@ -3,13 +3,11 @@
 use std::fs::File;
 use std::path::{Component, Path};
 
+use locale::say;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{Error, PASS_FOLDER, failed, stat};
-
-const HINT: &str =
-    "put the file into the folder of the one that names it, or below it, and name it from there";
 
 /// Opens a regular file that another file names, to be read. Who wrote that one may be a stranger, so the
 /// name leads no further than to what lies in its `folder` or below: it is relative, has no `..`, and no
@@ -19,20 +17,20 @@ const HINT: &str =
 /// When the name leads elsewhere or through a link, when it is no regular file, or cannot be opened.
 pub fn read_below(folder: &Path, name: &Path) -> Result<File, Error> {
     let path = folder.join(name);
-    let refuse = |reason: &str| Error::of(name, reason, HINT);
+    let refuse = |id| Error::of(name, say(id), say("hint-os.below"));
     let mut parts = Vec::new();
     for part in name.components() {
         match part {
             Component::Normal(part) => parts.push(part),
             Component::CurDir => {}
             Component::RootDir | Component::Prefix(_) | Component::ParentDir => {
-                return Err(refuse("leads out of the folder of the file that names it"));
+                return Err(refuse("error-os.leads-out"));
             }
         }
     }
     let last = parts
         .pop()
-        .ok_or_else(|| refuse("is no name of a file below the one that names it"))?;
+        .ok_or_else(|| refuse("error-os.no-name-below"))?;
     // A person has named this one, and may have done so by a link.
     let start = match folder.as_os_str().is_empty() {
         true => Path::new("."),
@@ -41,7 +39,7 @@ pub fn read_below(folder: &Path, name: &Path) -> Result<File, Error> {
     let by_person = PASS_FOLDER.difference(OFlags::NOFOLLOW);
     let mut at =
         rustix::fs::open(start, by_person, Mode::empty()).map_err(failed("open", folder))?;
-    let link = || refuse("is a symbolic link or leads through one, and none is followed here");
+    let link = || refuse("error-os.through-link");
     let opened = |errno| match errno {
         Errno::LOOP => link(),
         errno => failed("open", &path)(errno),
@@ -61,12 +59,12 @@ pub fn read_below(folder: &Path, name: &Path) -> Result<File, Error> {
     match FileType::from_raw_mode(there.st_mode) {
         FileType::RegularFile => {}
         FileType::Symlink => return Err(link()),
-        _ => return Err(refuse("is no regular file")),
+        _ => return Err(refuse("error-os.not-regular")),
     }
     let how = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&at, last, how, Mode::empty()).map_err(opened)?;
     match FileType::from_raw_mode(stat(&file, &path)?.st_mode) {
         FileType::RegularFile => Ok(File::from(file)),
-        _ => Err(refuse("is no regular file")),
+        _ => Err(refuse("error-os.not-regular")),
     }
 }

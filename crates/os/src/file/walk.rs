@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
+use locale::say;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -19,8 +20,7 @@ const LINKS_MAX: usize = 40;
 const LINK_BYTES_MAX: usize = 4096;
 /// Descriptors of input, output and errors.
 const STANDARD: [&str; 3] = ["0", "1", "2"];
-const NAME_THE_FILE: &str =
-    "name the file itself; what a program prints has to be put into a file first";
+const NAME_THE_FILE: &str = "hint-os.name-the-file";
 
 /// Whose folders a path may lead through.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,15 +45,28 @@ pub(super) enum Missing {
 /// When a folder cannot be passed, a link of another user is on the path, also as its last name, or the path goes through
 /// a descriptor of this process that is none of the standard ones: whoever typed it meant one of another program.
 pub fn resolve(path: &Path) -> Result<PathBuf, Error> {
-    let whole = std::path::absolute(path).map_err(|source| Error::System {
+    let whole = absolute(path)?;
+    resolved(&whole, owner_of_root(&root()?)?, &mut 0)
+}
+
+/// A path from `/` on.
+fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    std::path::absolute(path).map_err(|source| Error::System {
         action: "find",
         path: path.to_owned(),
         source,
-    })?;
+    })
+}
+
+/// Opens `/`, where each path begins.
+fn root() -> Result<OwnedFd, Error> {
     let root = Path::new("/");
-    let opened = rustix::fs::open(root, PASS_FOLDER, Mode::empty());
-    let opened = opened.map_err(failed("open", root))?;
-    resolved(&whole, stat(&opened, root)?.st_uid, &mut 0)
+    rustix::fs::open(root, PASS_FOLDER, Mode::empty()).map_err(failed("open", root))
+}
+
+/// Whoever has `/` has everything; in a namespace of users that need not be number 0.
+fn owner_of_root(root: &OwnedFd) -> Result<u32, Error> {
+    Ok(stat(root, Path::new("/"))?.st_uid)
 }
 
 fn resolved(path: &Path, top: u32, links: &mut usize) -> Result<PathBuf, Error> {
@@ -64,9 +77,8 @@ fn resolved(path: &Path, top: u32, links: &mut usize) -> Result<PathBuf, Error> 
     let next = at.join(name);
     let is_open = has_own_descriptors(&at);
     if is_open && !STANDARD.iter().any(|standard| name == *standard) {
-        let reason =
-            "is a descriptor that another program opened, and linerate keeps none of those";
-        return Err(Error::of(&next, reason, NAME_THE_FILE));
+        let reason = say("error-os.descriptor");
+        return Err(Error::of(&next, reason, say(NAME_THE_FILE)));
     }
     // What is in no folder, or in none that can be looked into, leads nowhere else.
     let Ok(folder) = walk(&at, Trust::Named, Missing::Refused) else {
@@ -103,17 +115,10 @@ pub(super) fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedF
 
 /// The same, and the path without links.
 fn walked(path: &Path, trust: Trust, missing: Missing) -> Result<(OwnedFd, PathBuf), Error> {
-    let whole = std::path::absolute(path).map_err(|source| Error::System {
-        action: "find",
-        path: path.to_owned(),
-        source,
-    })?;
-    let mut left = names_of(&whole);
+    let mut left = names_of(&absolute(path)?);
     let mut at = PathBuf::from("/");
-    let mut folder =
-        rustix::fs::open("/", PASS_FOLDER, Mode::empty()).map_err(failed("open", &at))?;
-    // Whoever has `/` has everything; in a namespace of users that need not be number 0.
-    let top = stat(&folder, &at)?.st_uid;
+    let mut folder = root()?;
+    let top = owner_of_root(&folder)?;
     let mut links = 0;
     let mut made = false;
     while let Some(name) = left.pop() {
@@ -156,8 +161,7 @@ fn walked(path: &Path, trust: Trust, missing: Missing) -> Result<(OwnedFd, PathB
                 }
                 if target.is_absolute() {
                     at = PathBuf::from("/");
-                    folder = rustix::fs::open("/", PASS_FOLDER, Mode::empty())
-                        .map_err(failed("open", &at))?;
+                    folder = root()?;
                 }
                 // A link that ends the path is followed to a folder of the same standing.
                 left.extend(names_of(&target));
@@ -207,12 +211,8 @@ fn followed(
     match trust {
         Trust::Kept => check_owner(&now, path, &owners)?,
         Trust::Named if us() == ROOT && !owners.contains(&now.st_uid) => {
-            let reason = format!(
-                "is a symbolic link that belongs to the user with the number {}",
-                now.st_uid
-            );
-            let hint = "root follows links of root only: name what it leads to, or run linerate as that user";
-            return Err(Error::of(path, reason, hint));
+            let reason = say("error-os.link-of-other").count("user", now.st_uid);
+            return Err(Error::of(path, reason, say("hint-os.links-of-root")));
         }
         Trust::Named => {}
     }
@@ -222,8 +222,8 @@ fn followed(
     }
     let target = PathBuf::from(OsString::from_vec(target));
     if has_no_path(folder, name, &target) {
-        let reason = "leads to something without a path here: a pipe, or a file of another system";
-        return Err(Error::of(path, reason, NAME_THE_FILE));
+        let reason = say("error-os.no-path");
+        return Err(Error::of(path, reason, say(NAME_THE_FILE)));
     }
     Ok(target)
 }

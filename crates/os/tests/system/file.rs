@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use locale::Language;
 use os::file::{Error, Folder, Readers, create, extend, read_below, replace, resolve};
 use rustix::fs::{CWD, Mode};
 use tempfile::TempDir;
@@ -31,7 +32,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     let error = result.unwrap_err();
     assert!(matches!(error, Error::Unsafe { .. }), "{error:?}");
-    assert!(!error.hint().unwrap().is_empty());
+    assert!(!Language::English.say(&error.hint().unwrap()).is_empty());
     error.to_string()
 }
 

@@ -139,16 +139,7 @@ pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
             caveats.add(Nearness::Detail, &Group::Named(name), "", &own);
         }
     }
-    for fix in analysis.diagnosis.iter().flat_map(|found| &found.fixes) {
-        let name = format!("`{}`", fix.id);
-        let caveats_of = fix.predicted.iter().flat_map(|ratio| ratio.caveats.clone());
-        caveats.add(
-            Nearness::Number,
-            &Group::Fixes,
-            &name,
-            &caveats_of.collect::<Vec<_>>(),
-        );
-    }
+    fix_caveats(analysis, &mut caveats);
     let mut caveats = caveats.0;
     caveats.sort_by_key(|caveat| caveat.nearness);
     let near = caveats
@@ -166,6 +157,20 @@ pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
         }
     }));
     ToKnow { lines, near }
+}
+
+/// What is to be known of what fixes promise.
+fn fix_caveats(analysis: &RunAnalysis, caveats: &mut Caveats) {
+    for fix in analysis.diagnosis.iter().flat_map(|found| &found.fixes) {
+        let name = format!("`{}`", fix.id);
+        let caveats_of = fix.predicted.iter().flat_map(|ratio| ratio.caveats.clone());
+        caveats.add(
+            Nearness::Number,
+            &Group::Fixes,
+            &name,
+            &caveats_of.collect::<Vec<_>>(),
+        );
+    }
 }
 
 fn experiment_caveats(experiment: &ExperimentResult, caveats: &mut Caveats) {

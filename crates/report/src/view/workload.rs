@@ -21,13 +21,13 @@ pub(crate) fn rate_list(rates: &[f64]) -> String {
 
 pub(crate) fn workload(workload: &Workload) -> String {
     let sentence = match workload {
-        Workload::Tcp(tcp) => say("workload.tcp")
+        Workload::Tcp(tcp) => say("trial-workload.tcp")
             .with("direction", tcp.direction)
             .with("streams", counted("count.streams", tcp.streams as usize))
             .with("server", tcp.server.to_string())
             .with("port", tcp.port.to_string())
             .with_known("nic", tcp.nic.as_ref()),
-        Workload::Folder(folder) => say("workload.folder")
+        Workload::Folder(folder) => say("trial-workload.folder")
             .with("kind", folder_name(folder.kind))
             .with("folder", folder.folder.to_string())
             .with("direction", folder.direction)
@@ -38,20 +38,20 @@ pub(crate) fn workload(workload: &Workload) -> String {
             )
             .with("block", quantity::size(folder.block))
             .with("size", quantity::size(folder.file_size)),
-        Workload::Task(work) => say("workload.task")
+        Workload::Task(work) => say("trial-workload.task")
             .with("place", task_place(work))
             .with("direction", work.direction)
             .with("task", task(&work.task)),
         Workload::Job(job) => match &job.job {
-            Job::Enter => say("workload.enter"),
-            Job::ReadOnce { .. } => say("workload.read-once"),
-            Job::Copy { times, .. } => say("workload.copy").with("times", times.to_string()),
-            Job::SmallFiles { count, size } => say("workload.small-files")
+            Job::Enter => say("trial-workload.enter"),
+            Job::ReadOnce { .. } => say("trial-workload.read-once"),
+            Job::Copy { times, .. } => say("trial-workload.copy").with("times", times.to_string()),
+            Job::SmallFiles { count, size } => say("trial-workload.small-files")
                 .with("count", count.to_string())
                 .with("size", quantity::size(*size))
                 .with("direction", job.direction),
         },
-        Workload::Share(share) => say("workload.share")
+        Workload::Share(share) => say("trial-workload.share")
             .with("direction", share.direction)
             .with(
                 "channels",

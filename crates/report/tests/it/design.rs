@@ -311,11 +311,7 @@ fn two_factors(rate: impl Fn(u32, u32) -> Option<f64>) -> RunAnalysis {
                     result.samples[0].bytes = Bytes::new((rate * 1e6) as u64);
                     Outcome::Measured(result)
                 }
-                _ => Outcome::Failed(Failure {
-                    kind: FailureKind::Refused,
-                    chain: vec!["it broke".into()],
-                    hint: None,
-                }),
+                _ => Outcome::Failed(Failure::new(FailureKind::Refused, "it broke")),
             };
             trials.push(trial);
         }

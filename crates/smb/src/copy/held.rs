@@ -26,7 +26,7 @@ pub(super) fn with_users(error: Error, places: [&Place; 2]) -> Error {
             return None;
         };
         let (folder, file) = split(tree, path);
-        let part = super::place::joined(folder, &name::of_part(file));
+        let part = name::joined(folder, &name::of_part(file));
         let users = holders::of(tree, &[path, &part]);
         (!users.is_empty()).then_some(users)
     });

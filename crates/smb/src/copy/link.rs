@@ -1,6 +1,7 @@
 //! Symbolic links that are copied as links: between this machine and shares that have the POSIX extensions.
 
-use super::place::{self, Place};
+use super::entry::{Entry, is_absent};
+use super::place::Place;
 use super::{local, share};
 use crate::error::Error;
 use crate::tree::Replace;
@@ -59,7 +60,7 @@ impl Place {
 
     /// What a link leads to: of this machine, and on a share as its server follows it that shows both, the link to those
     /// who use the POSIX extensions, and what is there to others.
-    pub(super) fn behind_link(&self) -> Result<Option<(Self, place::Entry)>, Error> {
+    pub(super) fn behind_link(&self) -> Result<Option<(Self, Entry)>, Error> {
         let (tree, path) = match self {
             Self::Share { tree, path } => (tree, path),
             Self::Local(path) => {
@@ -73,7 +74,7 @@ impl Place {
             path: path.clone(),
         };
         match share::stat_target(&tree.as_windows(), path) {
-            Err(error) if place::is_absent(&error) => Ok(None),
+            Err(error) if is_absent(&error) => Ok(None),
             found => found.map(|found| Some((followed, found))),
         }
     }

@@ -6,11 +6,12 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use locale::{Message, say};
 use smb_proto::session::FileTimes;
 
+use super::entry::{ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind};
 use super::name;
 use super::part::{Begin, Finish};
-use super::place::{ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind};
 use super::record::{self, Identity, Record};
 use super::system::Held;
 use super::{system, time};
@@ -25,13 +26,14 @@ const HOLE_BYTES: usize = 64 << 10;
 
 /// A path of this machine that a person means, with its links followed: none is followed from then on.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, Error> {
-    system::resolve(path).map_err(|source| failed("follow", path, source))
+    system::resolve(path).map_err(|source| failed(say("error-smb.cannot-follow"), path, source))
 }
 
 pub(super) fn stat(path: &Path) -> Result<Entry, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let metadata = Held::enter(path).and_then(|at| at.path().symlink_metadata());
-    let metadata = metadata.map_err(|source| failed("look at", path, source))?;
+    let metadata =
+        metadata.map_err(|source| failed(say("error-smb.cannot-examine"), path, source))?;
     Ok(entry(name.into_owned(), &metadata))
 }
 
@@ -39,20 +41,23 @@ pub(super) fn list(
     path: &Path,
 ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
     let folder = path.to_owned();
-    let failed_here = |source| failed("list", path, source);
+    let failed_here = |source| failed(say("error-smb.cannot-list"), path, source);
     let held = Held::folder(path).map_err(failed_here)?;
     let entries = fs::read_dir(held.path()).map_err(failed_here)?;
     Ok(entries.map(move |found| {
-        let found = found.map_err(|source| failed("list", &folder, source))?;
+        let found =
+            found.map_err(|source| failed(say("error-smb.cannot-list"), &folder, source))?;
         let name = found.file_name();
         let Some(name) = name.to_str() else {
             return Err(Error::Name {
                 name: name::printable(&name.to_string_lossy()),
-                reason: "it is not UTF-8".to_owned(),
+                reason: say("error-smb.name-not-utf8"),
             });
         };
         let metadata = held.path().join(name).symlink_metadata();
-        let metadata = metadata.map_err(|source| failed("look at", &folder.join(name), source))?;
+        let metadata = metadata.map_err(|source| {
+            failed(say("error-smb.cannot-examine"), &folder.join(name), source)
+        })?;
         Ok(entry(name.to_owned(), &metadata))
     }))
 }
@@ -80,7 +85,7 @@ fn or_here(path: &Path) -> &Path {
 
 /// Makes a folder; a link to one is not taken for one, so that nothing is written elsewhere.
 pub(super) fn make_folder(path: &Path, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
-    let failed = |source| failed("make the folder", path, source);
+    let failed = |source| failed(say("error-smb.cannot-make-folder"), path, source);
     let at = Held::enter(path).map_err(failed)?;
     match system::folder_builder(mode).create(at.path()) {
         Ok(()) => Ok(Some(None)),
@@ -88,7 +93,7 @@ pub(super) fn make_folder(path: &Path, mode: Option<u32>) -> Result<Option<NotKe
             if fs::symlink_metadata(at.path()).is_ok_and(|metadata| metadata.is_dir()) {
                 Ok(None)
             } else {
-                Err(in_the_way(path))
+                Err(obstructed(path))
             }
         }
         Err(source) => Err(failed(source)),
@@ -98,15 +103,15 @@ pub(super) fn make_folder(path: &Path, mode: Option<u32>) -> Result<Option<NotKe
 /// Where a link leads; none where that is no Unicode.
 pub(super) fn read_link(path: &Path) -> Result<Option<String>, Error> {
     let target = Held::enter(path).and_then(|at| fs::read_link(at.path()));
-    let target = target.map_err(|source| failed("look at", path, source))?;
+    let target = target.map_err(|source| failed(say("error-smb.cannot-examine"), path, source))?;
     Ok(target.into_os_string().into_string().ok())
 }
 
 /// Makes a link, which gets its name when it is one.
 pub(super) fn make_link(path: &Path, target: &str, replace: Replace) -> Result<(), Error> {
     let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists => in_the_way(path),
-        _ => failed("make the link", path, source),
+        io::ErrorKind::AlreadyExists => obstructed(path),
+        _ => failed(say("error-smb.cannot-make-link"), path, source),
     };
     let at = Held::enter(path).map_err(failed)?;
     if replace == Replace::Never {
@@ -128,7 +133,7 @@ pub(super) fn remove(path: &Path, kind: Kind) -> Result<(), Error> {
         Kind::Folder => fs::remove_dir(at.path()),
         _ => fs::remove_file(at.path()),
     });
-    removed.map_err(|source| failed("remove", path, source))
+    removed.map_err(|source| failed(say("error-smb.cannot-remove"), path, source))
 }
 
 /// Whether everything that is written there vanishes.
@@ -151,7 +156,7 @@ pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<(), Erro
     Held::enter(path)
         .and_then(|at| system::without_links(OpenOptions::new().read(true)).open(at.path()))
         .and_then(|folder| folder.set_times(file_times(times)))
-        .map_err(|source| failed("set the time of", path, source))
+        .map_err(|source| failed(say("error-smb.cannot-set-time"), path, source))
 }
 
 fn entry(name: String, metadata: &Metadata) -> Entry {
@@ -215,16 +220,16 @@ impl Source {
         // Opening a pipe would wait for somebody who writes.
         let file = Held::enter(path)
             .and_then(|at| system::without_links(OpenOptions::new().read(true)).open(at.path()))
-            .map_err(|source| failed("open", path, source))?;
+            .map_err(|source| failed(say("error-smb.cannot-open"), path, source))?;
         let metadata = file
             .metadata()
-            .map_err(|source| failed("look at", path, source))?;
+            .map_err(|source| failed(say("error-smb.cannot-examine"), path, source))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let entry = entry(name.into_owned(), &metadata);
         if entry.kind != Kind::File {
             return Err(Error::NotCopied {
                 object: name::printable(&path.to_string_lossy()),
-                reason: "it is not a file",
+                reason: say("error-smb.no-regular-file"),
             });
         }
         let source = Self {
@@ -236,7 +241,7 @@ impl Source {
         if source.entry.size == 0 && source.read(0, &mut [0]).is_ok() {
             return Err(Error::NotCopied {
                 object: name::printable(&path.to_string_lossy()),
-                reason: "its system says that it is empty, and it is not",
+                reason: say("error-smb.not-empty"),
             });
         }
         Ok(source)
@@ -247,7 +252,7 @@ impl Source {
             if source.kind() == io::ErrorKind::UnexpectedEof {
                 self.changed()
             } else {
-                failed("read", &self.path, source)
+                failed(say("error-smb.cannot-read"), &self.path, source)
             }
         })
     }
@@ -280,7 +285,7 @@ impl Source {
         let now = self
             .file
             .metadata()
-            .map_err(|source| failed("look at", &self.path, source))?;
+            .map_err(|source| failed(say("error-smb.cannot-examine"), &self.path, source))?;
         let now = entry(String::new(), &now);
         if now.size == self.entry.size && now.times.write == self.entry.times.write {
             Ok(())
@@ -336,10 +341,11 @@ impl Part {
         let name = to.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| Error::Name {
             name: name::printable(&to.to_string_lossy()),
-            reason: "it is not the name of a file".to_owned(),
+            reason: say("error-smb.name-no-file"),
         })?;
         let path = to.with_file_name(name::of_part(name));
-        let at = Held::enter(to).map_err(|source| failed("create", &path, source))?;
+        let at = Held::enter(to)
+            .map_err(|source| failed(say("error-smb.cannot-create"), &path, source))?;
         let part = at.sibling(name::of_part(name));
         let record = at.sibling(name::of_record(name));
         let (file, length) = open_part(&part, &path)?;
@@ -368,7 +374,7 @@ impl Part {
         if length != start {
             part.file
                 .set_len(start)
-                .map_err(|source| failed("write", &part.path, source))?;
+                .map_err(|source| failed(say("error-smb.cannot-write"), &part.path, source))?;
         }
         Ok((part, start))
     }
@@ -379,7 +385,7 @@ impl Part {
         } else {
             system::write_all_at(&self.file, offset, bytes)
         };
-        written.map_err(|source| failed("write", &self.path, source))
+        written.map_err(|source| failed(say("error-smb.cannot-write"), &self.path, source))
     }
 
     fn write_around_holes(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
@@ -395,7 +401,7 @@ impl Part {
 
     pub(super) fn sync(&self) -> Result<(), Error> {
         let synced = self.file.sync_data();
-        synced.map_err(|source| failed("write", &self.path, source))
+        synced.map_err(|source| failed(say("error-smb.cannot-write"), &self.path, source))
     }
 
     pub(super) fn record(&self, complete: u64) -> Result<(), Error> {
@@ -420,12 +426,12 @@ impl Part {
             system::write_all_at(&file, 0, record.to_text().as_bytes())?;
             file.sync_data()
         })();
-        written.map_err(|source| failed("write", &self.record, source))
+        written.map_err(|source| failed(say("error-smb.cannot-write"), &self.record, source))
     }
 
     /// Reads back what has come, from the begin on; so much it is with a hole at its end.
     pub(super) fn hash(&self, size: u64, stop: &Stop) -> Result<blake3::Hash, Error> {
-        let failed = |source| failed("read", &self.path, source);
+        let failed = |source| failed(say("error-smb.cannot-read"), &self.path, source);
         self.file.set_len(size).map_err(failed)?;
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
@@ -454,7 +460,7 @@ impl Part {
         // A device is no file that one replaces.
         let is_special = |there: &Metadata| !there.is_file() && !there.is_symlink();
         if there.as_ref().is_some_and(is_special) {
-            return Err(in_the_way(&self.to));
+            return Err(obstructed(&self.to));
         }
         let finished = (|| {
             self.file.set_len(finish.size)?;
@@ -472,14 +478,14 @@ impl Part {
             }
             Ok(())
         })();
-        finished.map_err(|source| failed("finish", &self.path, source))?;
+        finished.map_err(|source| failed(say("error-smb.cannot-finish"), &self.path, source))?;
         let renamed = match finish.replace {
             Replace::Never => system::rename_to_new(&self.part, self.at.path()),
             Replace::Existing => fs::rename(&self.part, self.at.path()),
         };
         renamed.map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => in_the_way(&self.to),
-            _ => failed("rename to", &self.to, source),
+            io::ErrorKind::AlreadyExists => obstructed(&self.to),
+            _ => failed(say("error-smb.cannot-rename"), &self.to, source),
         })?;
         *lock(&self.fate) = Fate::Completed;
         Ok(())
@@ -502,7 +508,7 @@ impl Drop for Part {
 /// Makes a part, or takes up the one that is there, and says how long it is; people call it `shown`. No other
 /// user can read it: in a folder where others write too, what they put there is not written to.
 fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
-    let failed = |source| failed("create", shown, source);
+    let failed = |source| failed(say("error-smb.cannot-create"), shown, source);
     let mut options = OpenOptions::new();
     system::without_links(options.read(true).write(true));
     let create = || options.clone().create_new(true).open(path);
@@ -513,7 +519,7 @@ fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
     let file = file.map_err(failed)?;
     let metadata = claim(&file, path, shown)?;
     if !metadata.is_file() {
-        return Err(in_the_way(shown));
+        return Err(obstructed(shown));
     }
     if system::is_ours(&metadata) {
         system::make_private(&file).map_err(failed)?;
@@ -538,7 +544,7 @@ fn claim(file: &File, path: &Path, shown: &Path) -> Result<Metadata, Error> {
     }
     let metadata = file
         .metadata()
-        .map_err(|source| failed("look at", shown, source))?;
+        .map_err(|source| failed(say("error-smb.cannot-examine"), shown, source))?;
     // Who had it may have completed it after it was opened here: then it is somebody's file.
     match path.symlink_metadata() {
         Ok(there) if system::is_same(&there, &metadata) => Ok(metadata),
@@ -557,13 +563,13 @@ fn read_record(path: &Path) -> Option<Record> {
     Record::parse(&text)
 }
 
-fn in_the_way(path: &Path) -> Error {
+fn obstructed(path: &Path) -> Error {
     Error::Obstructed {
         object: name::printable(&path.to_string_lossy()),
     }
 }
 
-pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
+pub(super) fn failed(action: Message, path: &Path, source: io::Error) -> Error {
     Error::LocalFile {
         action,
         path: path.to_owned(),

@@ -8,7 +8,9 @@
 //! does not grow with the tree.
 
 mod allocated;
+mod endpoints;
 mod engine;
+mod entry;
 mod extra_sessions;
 mod filter;
 mod hash;
@@ -33,10 +35,11 @@ mod transfer;
 use std::path::Path;
 
 pub use engine::run;
+pub use entry::{Entry, Kind};
 pub use filter::Filter;
+pub(crate) use name::joined;
 pub use name::{Names, printable};
-pub(crate) use place::joined;
-pub use place::{Entry, Kind, Links, Place};
+pub use place::{Links, Place};
 pub use progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
 pub use reparse::Reparse;
 pub(crate) use time::is_kept as is_time_kept;

@@ -1,5 +1,7 @@
 //! Names: which of them the other side cannot hold, and what is done about those.
 
+use locale::{Message, say};
+
 /// Longest name of a file, in bytes on this machine and in UTF-16 units on a share.
 const LENGTH_MAX: usize = 255;
 /// Longest name that is taken from a server: four times what file systems have, in their longest letters.
@@ -46,21 +48,21 @@ pub(crate) enum Rules {
 
 /// The name that a file of this machine gets on a share, or why it cannot have one: that is what [`for_local`] makes its
 /// own name of again.
-pub(crate) fn from_here(name: &str, names: Names, rules: Rules) -> Result<String, String> {
+pub(crate) fn from_here(name: &str, names: Names, rules: Rules) -> Result<String, Message> {
     let stand_in = |letter: &char| unmapped(*letter) != *letter;
     if names == Names::Map
         && let Some(letter) = name.chars().find(stand_in)
     {
         let (here, home) = (shown_letter(letter), shown_letter(unmapped(letter)));
-        return Err(format!(
-            "with `--map-names` {here} would come home as {home}"
-        ));
+        return Err(say("error-smb.name-comes-home")
+            .with("here", here)
+            .with("home", home));
     }
     for_share(name, names, rules)
 }
 
 /// The name that something gets on a share, or why it cannot have one.
-pub(crate) fn for_share(name: &str, names: Names, rules: Rules) -> Result<String, String> {
+pub(crate) fn for_share(name: &str, names: Names, rules: Rules) -> Result<String, Message> {
     if rules == Rules::Posix {
         // There is nothing that it cannot have, so that nothing stands in.
         return check_from_server(name, rules).map(|()| name.to_owned());
@@ -69,37 +71,50 @@ pub(crate) fn for_share(name: &str, names: Names, rules: Rules) -> Result<String
         Names::Refuse => name.to_owned(),
         Names::Map => mapped(name),
     };
-    check_as_windows(&name, "a share", names)?;
+    check_as_windows(&name, Holder::Share, names)?;
     if name.encode_utf16().count() > LENGTH_MAX {
-        return Err(format!("it is longer than {LENGTH_MAX} letters"));
+        return Err(say("error-smb.name-too-long").count("most", LENGTH_MAX));
     }
     Ok(name)
 }
 
+/// What a name is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    Share,
+    ThisSystem,
+}
+
 /// Whether Windows could hold it, which makes ways to elsewhere of some names: `C:x` is in the
 /// working folder of a drive, and `a.` is `a`.
-fn check_as_windows(name: &str, holder: &str, names: Names) -> Result<(), String> {
+fn check_as_windows(name: &str, holder: Holder, names: Names) -> Result<(), Message> {
+    let (letter_refused, end_refused) = match holder {
+        Holder::Share => (
+            "error-smb.name-letter-on-share",
+            "error-smb.name-end-on-share",
+        ),
+        Holder::ThisSystem => ("error-smb.name-letter-here", "error-smb.name-end-here"),
+    };
     if let Some(letter) = name.chars().find(|letter| is_forbidden(*letter)) {
-        let letter = shown_letter(letter);
-        return Err(format!("{holder} cannot have {letter} in a name"));
+        return Err(say(letter_refused).with("letter", shown_letter(letter)));
     }
     if name.ends_with(['.', ' ']) {
-        return Err(format!("a name on {holder} cannot end in a dot or a blank"));
+        return Err(say(end_refused));
     }
     // There is no stand-in for these; whether it has them, the server knows.
     if is_device(name) && names == Names::Refuse {
-        return Err("Windows takes this name for a device".to_owned());
+        return Err(say("error-smb.name-device"));
     }
     Ok(())
 }
 
 /// The name that a file of a share gets on this machine. The server is not trusted: nothing comes
 /// out that leads out of its folder.
-pub(crate) fn for_local(name: &str, names: Names, rules: Rules) -> Result<String, String> {
+pub(crate) fn for_local(name: &str, names: Names, rules: Rules) -> Result<String, Message> {
     check_from_server(name, rules)?;
     if cfg!(windows) {
         // It can hold the stand-ins, and not what they stand for.
-        check_as_windows(name, "this system", Names::Refuse)?;
+        check_as_windows(name, Holder::ThisSystem, Names::Refuse)?;
         return Ok(name.to_owned());
     }
     let name = match names {
@@ -109,24 +124,22 @@ pub(crate) fn for_local(name: &str, names: Names, rules: Rules) -> Result<String
     // A stand-in that was taken back must not have made `..` or a way of it.
     check_from_server(&name, Rules::Posix)?;
     if name.len() > LENGTH_MAX {
-        return Err(format!(
-            "its {} bytes are more than the {LENGTH_MAX} that a name can have here",
-            name.len()
-        ));
+        return Err(say("error-smb.name-bytes-here")
+            .count("bytes", name.len())
+            .count("most", LENGTH_MAX));
     }
     Ok(name)
 }
 
 /// Whether a name as a server gave it is one, and not a way to somewhere else.
-pub(crate) fn check_from_server(name: &str, rules: Rules) -> Result<(), String> {
+pub(crate) fn check_from_server(name: &str, rules: Rules) -> Result<(), Message> {
     match name {
-        "" => return Err("the server gave an empty name".to_owned()),
-        "." | ".." => return Err("the server gave a way to another folder as a name".to_owned()),
+        "" => return Err(say("error-smb.name-empty")),
+        "." | ".." => return Err(say("error-smb.name-leads-elsewhere")),
         _ => {}
     }
     if name.len() > FROM_SERVER_BYTES_MAX {
-        let bytes = name.len();
-        return Err(format!("the server gave a name of {bytes} bytes"));
+        return Err(say("error-smb.name-bytes-of-server").count("bytes", name.len()));
     }
     let parts_paths = |letter: &char| match letter {
         '/' | '\0' => true,
@@ -134,10 +147,7 @@ pub(crate) fn check_from_server(name: &str, rules: Rules) -> Result<(), String> 
         _ => false,
     };
     if let Some(letter) = name.chars().find(parts_paths) {
-        return Err(format!(
-            "the server gave a name with {} in it",
-            shown_letter(letter)
-        ));
+        return Err(say("error-smb.name-letter-of-server").with("letter", shown_letter(letter)));
     }
     Ok(())
 }
@@ -199,6 +209,15 @@ fn beside(name: &str, ending: &str) -> String {
     let begin: String = name.chars().take(PART_LETTERS).collect();
     let hash = blake3::hash(key(name).as_bytes()).to_hex();
     format!("{PART_BEGIN}{begin}.{}{ending}", &hash[..8])
+}
+
+/// The path of something in a folder, which is empty for the top.
+pub(crate) fn joined(folder: &str, name: &str) -> String {
+    if folder.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{folder}/{name}")
+    }
 }
 
 /// A text that may come from a peer, with everything that could steer a terminal written out.
@@ -300,6 +319,7 @@ fn unmapped(letter: char) -> char {
 mod tests {
     use std::io;
 
+    use locale::Language;
     use smb_proto::{Error as ProtocolError, NtStatus};
 
     use super::*;
@@ -336,6 +356,7 @@ mod tests {
             ("aux.tar.gz", "device"),
         ] {
             let why = for_share(name, Names::Refuse, Rules::Windows).expect_err(name);
+            let why = Language::English.say(&why);
             assert!(why.contains(says), "{name}: {why}");
         }
         let long = "ä".repeat(255);
@@ -366,7 +387,7 @@ mod tests {
             assert!(there.chars().all(|letter| !is_forbidden(letter)), "{there}");
             match for_local(&there, Names::Map, Rules::Windows) {
                 Ok(back) => assert_eq!(back, name),
-                Err(why) => panic!("{name}: {why}"),
+                Err(why) => panic!("{name}: {why:?}"),
             }
         }
         // What stands for another letter already would come home as that one.
@@ -468,11 +489,11 @@ mod tests {
             "COM\u{b9}.log",
             "a?",
         ] {
-            let refused = check_as_windows(hostile, "this system", Names::Refuse);
+            let refused = check_as_windows(hostile, Holder::ThisSystem, Names::Refuse);
             assert!(refused.is_err(), "{hostile:?}");
             assert!(!cfg!(windows) || for_local(hostile, Names::Map, Rules::Windows).is_err());
         }
-        assert!(check_as_windows("a.b c", "this system", Names::Refuse).is_ok());
+        assert!(check_as_windows("a.b c", Holder::ThisSystem, Names::Refuse).is_ok());
     }
 
     #[test]
@@ -516,7 +537,7 @@ mod tests {
             assert!(told.contains("a\\u{a}b: 3 files"), "{told}");
         }
         let here = Error::LocalFile {
-            action: "read",
+            action: say("error-smb.cannot-read"),
             path: name.into(),
             source: io::Error::other("a test"),
         };

@@ -5,6 +5,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use locale::{Message, say};
 use smb_proto::FileKey;
 use smb_proto::wire::{CopyChunk, CopyChunksDone};
 
@@ -97,21 +98,19 @@ pub(super) fn is_refusal(error: &Error) -> bool {
 enum Answered {
     Bytes(u64),
     Less(CopyChunksDone),
-    Nonsense(&'static str),
+    Nonsense(Message),
 }
 
 fn answered(limits: &CopyChunksDone, asked: u64, copied: ChunksCopied) -> Answered {
     match copied {
         ChunksCopied::Bytes(bytes) if (1..asked.min(BYTES_MIN)).contains(&bytes) => {
-            Answered::Nonsense("the server copies only a few bytes at a time")
+            Answered::Nonsense(say("error-smb.server-copies-little"))
         }
         ChunksCopied::Bytes(bytes) if (1..=asked).contains(&bytes) => Answered::Bytes(bytes),
-        ChunksCopied::Bytes(_) => {
-            Answered::Nonsense("the server says that it copied what was not asked for")
-        }
+        ChunksCopied::Bytes(_) => Answered::Nonsense(say("error-smb.server-copies-other")),
         ChunksCopied::TooMuch(most) => match lowered(limits, &most) {
             Some(lower) => Answered::Less(lower),
-            None => Answered::Nonsense("the server copies no chunks of any use"),
+            None => Answered::Nonsense(say("error-smb.server-copies-nothing")),
         },
     }
 }

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-use super::place::Kind;
+use locale::Message;
+
+use super::entry::Kind;
 use crate::error::Error;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -177,7 +179,7 @@ pub struct Summary {
     /// Bytes that the server copied by itself, without sending them to this machine and back.
     pub on_server_bytes: u64,
     /// Why it did not copy more of them, where both ends are on it.
-    pub not_on_server: Option<String>,
+    pub not_on_server: Option<Message>,
     /// Files whose copy was read back and has the hash of its source.
     pub verified: u64,
     /// Files whose copy is there already, by size and time.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+/// Smaller files are copied anew rather than continued.
+pub(super) const RESUME_BYTES_MIN: u64 = 8 << 20;
 /// Longest record that is read.
 pub(super) const BYTES_MAX: usize = 1024;
 const FIRST_LINE: &str = "linerate part 1";

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::entry::{self, Entry};
 use super::name::Rules;
-use super::place::{self, Entry};
 use super::surplus::{Kept, Surplus};
 use super::{Names, name};
 
@@ -41,7 +41,7 @@ impl There {
         let is_alike = |other: &str| name::key(other) == name::key(name);
         let may_be = |other: &Entry| {
             let ids = [other.id, found.id];
-            let same = if ids.into_iter().all(place::is_number) {
+            let same = if ids.into_iter().all(entry::is_number) {
                 other.id == found.id
             } else {
                 is_alike(&other.name)
@@ -133,5 +133,46 @@ impl<'a> Seen<'a> {
 
     pub(super) fn holds_hash(&self, hash: u64) -> bool {
         self.keys.contains(&hash) || self.kept.contains(&hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smb_proto::session::FileTimes;
+
+    use super::*;
+    use crate::copy::entry::Kind;
+
+    #[test]
+    fn what_is_there_under_another_spelling_is_told_by_its_number_or_its_name() {
+        let named = |name: &str, id| Entry {
+            name: name.to_owned(),
+            kind: Kind::File,
+            size: 0,
+            allocation: 0,
+            times: FileTimes::default(),
+            attributes: 0,
+            id,
+            mode: None,
+        };
+        let there_are = |entries: Vec<Entry>| {
+            let mut there = There::new(false, &Kept::default());
+            let entries = entries.into_iter();
+            there.entries = entries.map(|entry| (entry.name.clone(), entry)).collect();
+            there
+        };
+        let known = |there: &There, id| there.known_as("Photo.JPG", &named("Photo.JPG", id));
+        let photo = Some("photo.jpg".to_owned());
+        let there = there_are(vec![named("photo.jpg", 5), named("other", 6)]);
+        assert_eq!(known(&there, 5), photo);
+        assert_eq!(known(&there, 6).as_deref(), Some("other"));
+        assert_eq!(known(&there, 7), None, "it was made a moment ago");
+        // Where there are no numbers.
+        assert_eq!(known(&there, 0), photo);
+        // One file of two names.
+        let there = there_are(vec![named("photo.jpg", 5), named("other", 5)]);
+        assert_eq!(known(&there, 5), photo);
+        let there = there_are(vec![named("one", 5), named("other", 5)]);
+        assert_eq!(known(&there, 5), None);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use super::place::{Entry, Kind};
+use super::entry::{Entry, Kind};
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
 

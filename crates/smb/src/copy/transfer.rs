@@ -1,28 +1,33 @@
 //! The bytes of one large file.
 
+mod checkpoint;
+
 use std::cell::{Cell, RefCell};
 use std::iter;
 use std::ops::Range;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::{Message, say};
+
+use super::endpoints::{Part, Source};
+use super::entry::Entry;
 use super::extra_sessions::{ExtraSession, is_written_over_all};
 use super::hash::FileHash;
 use super::name;
 use super::on_server::{self, OnServer};
-use super::part::{Begin, Finish, Part, Source};
-use super::place::{Entry, Place};
+use super::part::{Begin, Finish, is_interruption};
+use super::place::Place;
 use super::progress::FileProgress;
+use super::record::RESUME_BYTES_MIN;
 use crate::error::Error;
 use crate::file::{File, Piece};
-use crate::signal::{Stop, lock};
+use crate::signal::Stop;
 use crate::small::NotKept;
-use crate::sync::{Condvar, Mutex};
 use crate::tree::Replace;
+use checkpoint::Checkpoint;
 
-/// Smaller files are copied anew rather than continued.
-pub(super) const RESUME_BYTES_MIN: u64 = 8 << 20;
 /// After so long all that was asked for is waited for, and what is complete by then is put on
 /// record. The channels are idle for a round trip then.
 const SEGMENT: Duration = Duration::from_secs(1);
@@ -53,7 +58,7 @@ pub(super) struct Transferred {
     /// Bytes that the server copied by itself.
     pub on_server_bytes: u64,
     /// Why not all of them, where both ends are on it.
-    pub not_on_server: Option<String>,
+    pub not_on_server: Option<Message>,
     /// Of source and copy, where it was verified.
     pub hash: Option<String>,
     /// Why the copy does not have the times or attributes of its source.
@@ -101,14 +106,7 @@ impl<'a> Transfer<'a> {
     fn run_once(&self, progress: &FileProgress<'_>, stop: &Stop) -> Result<Transferred, Error> {
         let mut source = Source::open(self.from, self.found)?;
         let size = source.entry().size;
-        let begin = Begin {
-            source: source.identity(),
-            resume: self.resume,
-            is_sparse: source.is_sparse(),
-            several: !self.sessions.is_empty() && is_written_over_all(self.to),
-            mode: source.entry().mode,
-        };
-        let (mut part, start) = Part::begin(self.to, &begin)?;
+        let (mut part, start) = self.begin_part(&source)?;
         progress.begin(start);
         let (on_server, not_on_server) = self.on_server(&source, &part);
         if on_server.is_none() && !part.is_written_in_order() {
@@ -148,15 +146,7 @@ impl<'a> Transfer<'a> {
         });
         let entry = source.entry().clone();
         let checked = checked.and_then(|checked| source.close_unchanged().map(|()| checked));
-        let (recorded, hash) = match checked {
-            Ok(checked) => checked,
-            Err(error) => {
-                if is_interruption(&error) && size >= RESUME_BYTES_MIN {
-                    part.keep();
-                }
-                return Err(error);
-            }
-        };
+        let (recorded, hash) = or_kept(checked, &part, size)?;
         let not_kept = part.complete(&Finish {
             sync: recorded,
             ..Finish::of(&entry, [self.from, self.to], self.replace)
@@ -173,17 +163,29 @@ impl<'a> Transfer<'a> {
         })
     }
 
+    /// Begins a copy, or goes on with one. Gives where to go on.
+    fn begin_part(&self, source: &Source) -> Result<(Part, u64), Error> {
+        let begin = Begin {
+            source: source.identity(),
+            resume: self.resume,
+            is_sparse: source.is_sparse(),
+            several: !self.sessions.is_empty() && is_written_over_all(self.to),
+            mode: source.entry().mode,
+        };
+        Part::begin(self.to, &begin)
+    }
+
     /// Where the server has both ends, it is asked to copy by itself. Else, or where it does not
     /// want to, why not.
-    fn on_server(&self, source: &Source, part: &Part) -> (Option<OnServer>, Option<String>) {
+    fn on_server(&self, source: &Source, part: &Part) -> (Option<OnServer>, Option<Message>) {
         match (self.from, part, source) {
             (Place::Share { tree, .. }, Part::Share(part), Source::Share(source))
                 if !part.is_written_in_order() =>
             {
                 let to = part.tree();
                 if !tree.is_same_session(to) {
-                    let reason = "two names or two users make two sessions of it";
-                    return (None, tree.is_same_server(to).then(|| reason.to_owned()));
+                    let reason = say("error-smb.two-sessions");
+                    return (None, tree.is_same_server(to).then_some(reason));
                 }
                 match OnServer::begin(source.file(), part.file()) {
                     Ok(on_server) => (Some(on_server), None),
@@ -227,24 +229,20 @@ impl<'a> Transfer<'a> {
     }
 }
 
-/// Why the server does not copy by itself.
-fn refusal(error: &Error) -> String {
-    match error.status() {
-        Some(status) => format!("it refuses with {status}"),
-        None => error.to_string(),
+/// Leaves the part of a file of this size for a later run, where what was done with it was interrupted.
+fn or_kept<T>(done: Result<T, Error>, part: &Part, size: u64) -> Result<T, Error> {
+    if done.as_ref().is_err_and(is_interruption) && size >= RESUME_BYTES_MIN {
+        part.keep();
     }
+    done
 }
 
-/// Whether the same copy can go on later where this one ended.
-pub(super) fn is_interruption(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Stopped
-            | Error::ConnectionLost { .. }
-            | Error::LoginRefused { .. }
-            | Error::Unreachable { .. }
-            | Error::Interrupted { .. }
-    )
+/// Why the server does not copy by itself.
+fn refusal(error: &Error) -> Message {
+    match error.status() {
+        Some(status) => say("error-smb.refuses-with").with("status", status.to_string()),
+        None => error.message(),
+    }
 }
 
 /// The bytes between a source and its part.
@@ -257,7 +255,7 @@ struct Bytes<'a> {
     /// As long as the server copies by itself.
     on_server: RefCell<Option<OnServer>>,
     on_server_bytes: Cell<u64>,
-    not_on_server: RefCell<Option<String>>,
+    not_on_server: RefCell<Option<Message>>,
     progress: &'a FileProgress<'a>,
     stop: &'a Stop,
 }
@@ -292,13 +290,13 @@ impl Bytes<'_> {
 
     /// Moves everything from `start` on. Whether there is a record of it.
     fn move_all(&self, start: u64) -> Result<bool, Error> {
-        let keeper = Keeper::default();
+        let checkpoint = Checkpoint::default();
         let moved = thread::scope(|scope| {
             let mut begun = false;
             let mut complete = start;
             let moved = loop {
                 // What is lost already is not worth the rest.
-                if complete >= self.size || keeper.has_failed() {
+                if complete >= self.size || checkpoint.has_failed() {
                     break Ok(());
                 }
                 match self.move_segment(complete) {
@@ -308,15 +306,15 @@ impl Bytes<'_> {
                 if self.keeps_record && complete < self.size {
                     if !begun {
                         begun = true;
-                        scope.spawn(|| keeper.run(self.part));
+                        scope.spawn(|| checkpoint.run(self.part));
                     }
-                    keeper.tell(complete);
+                    checkpoint.note(complete);
                 }
             };
-            keeper.end();
+            checkpoint.end();
             moved.map(|()| begun || start > 0)
         });
-        moved.and_then(|recorded| keeper.into_outcome().map(|()| recorded))
+        moved.and_then(|recorded| checkpoint.into_outcome().map(|()| recorded))
     }
 
     /// Moves what can be moved in a while, and gives where it ended: all before that is written.
@@ -423,7 +421,7 @@ impl Bytes<'_> {
 
     fn move_from_share(
         &self,
-        source: &super::share::Source,
+        source: &super::share::source::Source,
         ranges: impl Iterator<Item = Range<u64>>,
     ) -> Result<(), Error> {
         // Counts what is asked for, to hold it against what comes.
@@ -505,72 +503,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Puts on record what is complete, beside the transfer: storage may be slow.
-#[derive(Default)]
-struct Keeper {
-    state: Mutex<KeeperState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct KeeperState {
-    complete: Option<u64>,
-    ended: bool,
-    /// Why what was written is not on storage.
-    failure: Option<Error>,
-}
-
-impl Keeper {
-    fn tell(&self, complete: u64) {
-        lock(&self.state).complete = Some(complete);
-        self.changed.notify_one();
-    }
-
-    fn end(&self) {
-        lock(&self.state).ended = true;
-        self.changed.notify_one();
-    }
-
-    fn has_failed(&self) -> bool {
-        lock(&self.state).failure.is_some()
-    }
-
-    fn into_outcome(self) -> Result<(), Error> {
-        let state = self.state.into_inner();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
-        state.failure.map_or(Ok(()), Err)
-    }
-
-    fn run(&self, part: &Part) {
-        let mut state = lock(&self.state);
-        loop {
-            if let Some(complete) = state.complete.take() {
-                drop(state);
-                let synced = part.sync();
-                if synced.is_ok() {
-                    // Without a record the copy goes on all the same; only a later run has to begin anew.
-                    let _ = part.record(complete);
-                }
-                state = lock(&self.state);
-                if let Err(failure) = synced {
-                    // A system says once what it has lost: after this, it would say that all is well.
-                    state.failure = Some(failure);
-                    return;
-                }
-                continue;
-            }
-            if state.ended {
-                return;
-            }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-fn changed(source: &super::share::Source) -> Error {
+fn changed(source: &super::share::source::Source) -> Error {
     Error::Changed {
         object: name::printable(source.file().path()),
     }

@@ -1,5 +1,7 @@
 //! The three messages of NTLM (MS-NLMP 2.2.1) and the pairs that two of them carry.
 
+use locale::{Message, say};
+
 /// What each message begins with, and which it is.
 pub(super) const SIGNATURE: &[u8; 8] = b"NTLMSSP\0";
 const NEGOTIATE: u32 = 1;
@@ -71,22 +73,22 @@ pub(super) struct Challenge<'a> {
 impl<'a> Challenge<'a> {
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn read(message: &'a [u8]) -> Result<Self, &'static str> {
-        const SHORT: &str = "its NTLM message is too short";
+    pub(super) fn read(message: &'a [u8]) -> Result<Self, Message> {
+        const SHORT: Message = say("error-auth.ntlm-too-short");
         let kind = message.get(8..12).ok_or(SHORT)?;
         if !message.starts_with(SIGNATURE) || kind != CHALLENGE.to_le_bytes() {
-            return Err("it holds no NTLM challenge");
+            return Err(say("error-auth.ntlm-no-challenge"));
         }
         let flags = number(message, 20).ok_or(SHORT)?;
         let nonce = message.get(24..).and_then(<[u8]>::first_chunk);
         let nonce = *nonce.ok_or(SHORT)?;
         // Without it names would be in a code page that the protocol does not name.
         if flags & UNICODE == 0 {
-            return Err("its NTLM takes no Unicode");
+            return Err(say("error-auth.ntlm-no-unicode"));
         }
         let pairs = match flags & TARGET_INFO {
             0 => Vec::new(),
-            _ => pairs(field(message, 40).ok_or("its NTLM fields lie outside of it")?)?,
+            _ => pairs(field(message, 40).ok_or(say("error-auth.ntlm-fields-outside"))?)?,
         };
         Ok(Self {
             flags,
@@ -104,7 +106,7 @@ impl<'a> Challenge<'a> {
     /// What we answer to that (MS-NLMP 3.1.5.1.2): the same, that our message has a check sum, that there is no outer
     /// channel, and the name of the service that we mean, by which a server knows that the answer was meant for
     /// another one.
-    pub(super) fn answered(&self, target: &[u8]) -> Result<Vec<u8>, &'static str> {
+    pub(super) fn answered(&self, target: &[u8]) -> Result<Vec<u8>, Message> {
         let own = [FLAGS, TARGET_NAME, CHANNEL_BINDINGS];
         let theirs = self.pairs.iter().filter(|(id, _)| !own.contains(id));
         let flags = self.pairs.iter().find(|(id, _)| *id == FLAGS);
@@ -127,7 +129,7 @@ impl<'a> Challenge<'a> {
     }
 }
 
-const TOO_LONG: &str = "no answer to it is short enough";
+const TOO_LONG: Message = say("error-auth.ntlm-too-long");
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..)?.first_chunk()?;
@@ -145,8 +147,8 @@ fn field(message: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 /// The pairs of a list, which ends with one of its own or with its bytes.
-fn pairs(mut bytes: &[u8]) -> Result<Vec<(u16, &[u8])>, &'static str> {
-    const CUT: &str = "its list of names is cut off";
+fn pairs(mut bytes: &[u8]) -> Result<Vec<(u16, &[u8])>, Message> {
+    const CUT: Message = say("error-auth.ntlm-names-cut");
     let mut pairs = Vec::new();
     while !bytes.is_empty() {
         let (head, rest) = bytes.split_first_chunk::<4>().ok_or(CUT)?;
@@ -178,7 +180,7 @@ impl Authenticate<'_> {
     ///
     /// # Errors
     /// When a part is too long for it.
-    pub(super) fn write(&self) -> Result<Vec<u8>, &'static str> {
+    pub(super) fn write(&self) -> Result<Vec<u8>, Message> {
         let mut message = [SIGNATURE, &AUTHENTICATE.to_le_bytes()[..]].concat();
         let mut payload = Vec::new();
         for part in [self.lm, self.nt, self.domain, self.user, &[], self.key] {
@@ -211,6 +213,8 @@ pub(super) const fn agreed(theirs: u32) -> u32 {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use locale::Language;
+
     use super::*;
 
     /// CHALLENGE_MESSAGE with these pairs, with bytes as they stand on the wire.
@@ -267,7 +271,8 @@ pub(super) mod tests {
         let with = |at: usize, bytes: &[u8]| {
             let mut message = challenge_of_the_specification();
             message[at..at + bytes.len()].copy_from_slice(bytes);
-            Challenge::read(&message).map(|_| ()).unwrap_err()
+            let refused = Challenge::read(&message).map(|_| ()).unwrap_err();
+            Language::English.say(&refused)
         };
         assert_eq!(with(0, b"n"), "it holds no NTLM challenge");
         assert_eq!(with(8, &[3]), "it holds no NTLM challenge");

@@ -9,6 +9,7 @@ mod message;
 use std::io;
 use std::time::SystemTime;
 
+use locale::say;
 use smb_proto::SessionKey;
 use zeroize::Zeroizing;
 
@@ -123,7 +124,7 @@ impl NtlmExchange {
                 match found {
                     Some(found) if *signed == Signed::Yes && found != expected => {
                         Err(AuthError::TokenMalformed {
-                            what: "the list of mechanisms was changed on the path",
+                            what: say("error-auth.token-list-changed"),
                         })
                     }
                     _ => Ok(Vec::new()),

@@ -6,6 +6,8 @@ use std::ffi::CString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use locale::say;
+
 use super::gss::library;
 use super::{TicketError, credential};
 
@@ -96,7 +98,7 @@ impl TicketCache {
             return Ok(None);
         }
         if owned == Ownership::Nothing {
-            let text = format!("there is no file `{}`", file.display());
+            let text = say("error-auth.cache-no-file").with("file", file.display().to_string());
             return Err(TicketError::None { text });
         }
         if wanted == TicketUse::Tried && os::is_root() {
@@ -135,18 +137,19 @@ impl Opened {
             // Without a wait, and no terminal of ours, should it be a pipe or a terminal.
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY)
             .open(path);
-        let file =
-            opened.map_err(|_refused| doubtful("it cannot be opened, or is a symbolic link"))?;
+        let file = opened.map_err(|_refused| doubtful(say("error-auth.cache-not-opened")))?;
         let found = file.metadata();
-        let found = found.map_err(|_unknown| doubtful("the system does not say whose it is"))?;
+        let found = found.map_err(|_unknown| doubtful(say("error-auth.cache-owner-unknown")))?;
         if found.uid() != rustix::process::geteuid().as_raw() {
             let file = path.to_owned();
             return Err(TicketError::Foreign { file });
         }
         let reason = match &found {
-            found if !found.is_file() => "it is no regular file",
-            found if found.nlink() > 1 => "it has several names",
-            found if found.mode() & FOR_OTHERS_TO_WRITE != 0 => "others can write to it",
+            found if !found.is_file() => say("error-auth.cache-no-regular-file"),
+            found if found.nlink() > 1 => say("error-auth.cache-several-names"),
+            found if found.mode() & FOR_OTHERS_TO_WRITE != 0 => {
+                say("error-auth.cache-others-write")
+            }
             _ => {
                 return Ok(Self {
                     path: path.to_owned(),
@@ -161,7 +164,7 @@ impl Opened {
     #[cfg(not(unix))]
     fn of(path: &Path) -> Result<Self, TicketError> {
         let file = path.to_owned();
-        let reason = "this system has no library for it";
+        let reason = say("error-auth.cache-no-library");
         Err(TicketError::Doubtful { file, reason })
     }
 

@@ -10,7 +10,10 @@ use std::ptr;
 use std::slice;
 use std::sync::OnceLock;
 
+use locale::{Message, say};
+
 use super::cache::Opened;
+use crate::copy::printable;
 use crate::spnego::KERBEROS;
 
 /// The library; its number says which binary interface it has.
@@ -179,20 +182,35 @@ pub(super) struct Failure {
     pub(super) text: String,
 }
 
+impl Failure {
+    /// The library has no error, and the server has not proven its identity.
+    const UNPROVEN: Self = Self {
+        major: 0,
+        minor: 0,
+        text: String::new(),
+    };
+
+    /// What the library says, of which so much is shown, or that it is [`Self::UNPROVEN`].
+    pub(super) fn message(&self, letters_max: usize) -> Message {
+        if self.major == 0 {
+            return say("error-auth.ticket-unproven");
+        }
+        let text = printable(&self.text);
+        text.chars().take(letters_max).collect::<String>().into()
+    }
+}
+
 /// The library, which is loaded once and stays.
 ///
 /// # Errors
 /// What the system says where it has none.
-pub(super) fn library() -> Result<&'static Library, &'static str> {
-    static LOADED: OnceLock<Result<Library, String>> = OnceLock::new();
-    LOADED
-        .get_or_init(Library::load)
-        .as_ref()
-        .map_err(String::as_str)
+pub(super) fn library() -> Result<&'static Library, &'static Message> {
+    static LOADED: OnceLock<Result<Library, Message>> = OnceLock::new();
+    LOADED.get_or_init(Library::load).as_ref()
 }
 
 #[cfg(unix)]
-fn open() -> Result<Handle, String> {
+fn open() -> Result<Handle, Message> {
     // SAFETY: the name is a C string, and what the system's own library does when it is loaded is trusted.
     let handle = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if !handle.is_null() {
@@ -203,7 +221,7 @@ fn open() -> Result<Handle, String> {
         let text = libc::dlerror();
         (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
     };
-    Err(text.unwrap_or_else(|| "the system does not say why".to_owned()))
+    Err(text.map_or_else(|| say("error-auth.library-untold"), Message::from))
 }
 
 #[cfg(unix)]
@@ -213,8 +231,8 @@ fn address(library: Handle, name: &CStr) -> Handle {
 }
 
 #[cfg(not(unix))]
-fn open() -> Result<Handle, String> {
-    Err("this system has none of this kind".to_owned())
+fn open() -> Result<Handle, Message> {
+    Err(say("error-auth.library-none-here"))
 }
 
 #[cfg(not(unix))]
@@ -226,19 +244,21 @@ fn address(_library: Handle, _name: &CStr) -> Handle {
 ///
 /// # Safety
 /// `F` must be a pointer to a function with the interface that the function of this name has.
-unsafe fn function<F: Copy>(library: Handle, name: &CStr) -> Result<F, String> {
+unsafe fn function<F: Copy>(library: Handle, name: &CStr) -> Result<F, Message> {
     const { assert!(size_of::<F>() == size_of::<Handle>()) };
     let address = address(library, name);
     if address.is_null() {
         let (library, name) = (LIBRARY.to_string_lossy(), name.to_string_lossy());
-        return Err(format!("{library} has no `{name}`"));
+        return Err(say("error-auth.library-lacks")
+            .with("library", library.into_owned())
+            .with("name", name.into_owned()));
     }
     // SAFETY: both have one size, the address is that of a function, and the caller knows its interface.
     Ok(unsafe { mem::transmute_copy::<Handle, F>(&address) })
 }
 
 impl Library {
-    fn load() -> Result<Self, String> {
+    fn load() -> Result<Self, Message> {
         let library = open()?;
         // SAFETY: the types of the fields are those of the headers for these names.
         unsafe {
@@ -508,11 +528,7 @@ impl Context {
         self.library.check(major, minor)?;
         let done = major & CONTINUE_NEEDED == 0;
         if done && got & MUTUAL == 0 {
-            return Err(Failure {
-                major: 0,
-                minor: 0,
-                text: "the server has not proven its identity".to_owned(),
-            });
+            return Err(Failure::UNPROVEN);
         }
         Ok((output, done))
     }

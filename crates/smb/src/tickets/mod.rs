@@ -14,12 +14,14 @@ mod gss;
 mod cache;
 
 use std::env;
+use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use locale::{Language, Message, say};
 use smb_proto::SessionKey;
 use zeroize::Zeroizing;
 
@@ -48,95 +50,80 @@ const REALM_UNKNOWN: i32 = KERBEROS_ERRORS + 154;
 const KDC_UNREACHABLE: i32 = KERBEROS_ERRORS + 156;
 
 /// Why there is no ticket for a server.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TicketError {
     /// The system has no library that reads ticket caches.
-    #[error("`{library}` cannot be loaded: {text}")]
     NoLibrary {
         /// Its name.
         library: String,
         /// What the system says.
-        text: String,
+        text: Message,
     },
     /// The cache holds no tickets, or none of this user.
-    #[error("there are no tickets: {text}")]
     None {
         /// What the library says, with the cache.
-        text: String,
+        text: Message,
     },
     /// The tickets are another user's.
-    #[error("the tickets are those of `{holder}`")]
     OfAnother {
         /// Whose they are.
         holder: String,
     },
     /// Another user of this machine has laid out the cache.
-    #[error("`{}` belongs to another user of this machine", file.display())]
     Foreign {
         /// The cache.
         file: PathBuf,
     },
     /// The cache is a file that another user of this machine may have put there.
-    #[error("`{}` is not read as a cache of tickets: {reason}", file.display())]
     Doubtful {
         /// The cache.
         file: PathBuf,
         /// Why.
-        reason: &'static str,
+        reason: Message,
     },
     /// Root's cache is where every user can put files, and was not asked for.
-    #[error("`{}` is where every user of this machine can put files of root's that they have", file.display())]
     NotAskedFor {
         /// The cache.
         file: PathBuf,
     },
     /// What there is has expired.
-    #[error("the tickets have expired")]
     Expired,
     /// The server is called by its address, for which no KDC has a ticket.
-    #[error("`{server}` is an address, and tickets are for names")]
     Address {
         /// The server.
         server: String,
     },
     /// This cannot be the name of a server.
-    #[error("`{server}` is no name that a KDC could know")]
     Name {
         /// The server.
         server: String,
     },
     /// No KDC answers.
-    #[error("no KDC can be asked for a ticket for `{service}`: {text}")]
     Unreachable {
         /// The server, as the KDC knows it.
         service: String,
         /// What the library says.
-        text: String,
+        text: Message,
     },
     /// There are tickets, and none for this server.
-    #[error("there is no ticket for `{service}`: {text}")]
     Refused {
         /// The server, as the KDC was asked for it.
         service: String,
         /// What the library says.
-        text: String,
+        text: Message,
     },
     /// The server's answer to the ticket is not taken.
-    #[error("the server's answer to the ticket cannot be used: {text}")]
     Answer {
         /// What the library says.
-        text: String,
+        text: Message,
     },
 }
 
 impl TicketError {
     fn of(failure: Failure, service: &str) -> Self {
         let service = service.to_owned();
-        let text: String = printable(&failure.text)
-            .chars()
-            .take(TEXT_LETTERS_MAX)
-            .collect();
+        let text = failure.message(TEXT_LETTERS_MAX);
         match (failure.major, failure.minor) {
             (CREDENTIALS_EXPIRED, _) | (_, TICKET_EXPIRED) => Self::Expired,
             (NO_CRED, _) => Self::None { text },
@@ -162,6 +149,42 @@ impl TicketError {
             Self::Address { .. } | Self::Name { .. } | Self::OfAnother { .. } => false,
             _ => true,
         }
+    }
+
+    /// What happened, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        let of = |id, file: &Path| say(id).with("file", file.display().to_string());
+        match self {
+            Self::NoLibrary { library, text } => say("error-auth.ticket-no-library")
+                .with("library", library)
+                .with("reason", text.clone()),
+            Self::None { text } => say("error-auth.ticket-none").with("reason", text.clone()),
+            Self::OfAnother { holder } => {
+                say("error-auth.ticket-of-another").with("holder", holder)
+            }
+            Self::Foreign { file } => of("error-auth.ticket-foreign", file),
+            Self::Doubtful { file, reason } => {
+                of("error-auth.ticket-doubtful", file).with("reason", reason.clone())
+            }
+            Self::NotAskedFor { file } => of("error-auth.ticket-not-asked-for", file),
+            Self::Expired => say("error-auth.ticket-expired"),
+            Self::Address { server } => say("error-auth.ticket-address").with("server", server),
+            Self::Name { server } => say("error-auth.ticket-name").with("server", server),
+            Self::Unreachable { service, text } => say("error-auth.ticket-unreachable")
+                .with("service", service)
+                .with("reason", text.clone()),
+            Self::Refused { service, text } => say("error-auth.ticket-refused")
+                .with("service", service)
+                .with("reason", text.clone()),
+            Self::Answer { text } => say("error-auth.ticket-answer").with("reason", text.clone()),
+        }
+    }
+}
+
+impl fmt::Display for TicketError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
     }
 }
 
@@ -285,9 +308,9 @@ fn begin(
             service: service(server),
             text: match late.kind() {
                 io::ErrorKind::TimedOut => {
-                    format!("none has answered for {} s", PATIENCE.as_secs())
+                    say("error-auth.ticket-no-answer").count("seconds", PATIENCE.as_secs())
                 }
-                _ => late.to_string(),
+                _ => late.to_string().into(),
             },
         })
     })
@@ -306,7 +329,7 @@ fn begin_late(
     }
     let library = library().map_err(|text| TicketError::NoLibrary {
         library: gss::LIBRARY.to_string_lossy().into_owned(),
-        text: text.to_owned(),
+        text: text.clone(),
     })?;
     let service = service(server);
     let failed = |failure| TicketError::of(failure, &service);
@@ -359,7 +382,7 @@ impl TicketExchange {
         // It is the proof of the server's identity.
         let token = answer.token.ok_or(AuthError::OutOfOrder)?;
         let refused = |failure: Failure| {
-            let text = printable(&failure.text);
+            let text = failure.message(usize::MAX);
             AuthError::Ticket(TicketError::Answer { text })
         };
         let (token, done) = self.context.step(token).map_err(refused)?;
@@ -415,6 +438,7 @@ mod tests {
         };
         let (service, text) = ("cifs/nas".to_owned(), printable("so\u{1b}[2J"));
         assert!(!text.contains('\u{1b}'));
+        let text = Message::from(text);
         assert_eq!(of(CREDENTIALS_EXPIRED, 1), TicketError::Expired);
         assert_eq!(of(13 << 16, TICKET_EXPIRED), TicketError::Expired);
         let none = TicketError::None { text: text.clone() };

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::say;
 use smb::copy::{self, Existing, Job, Options, Place, Progress, download, upload};
 use smb::{
     Access, Dialect, Disposition, EncryptionPolicy, Error, File, FileTimes, Identity, Login,
@@ -155,7 +156,7 @@ impl Source for LocalFile {
         self.filled.fetch_add(room.len() as u64, Ordering::Relaxed);
         let read = self.file.read_exact_at(room, offset);
         read.map_err(|source| Error::LocalFile {
-            action: "read",
+            action: say("error-smb.cannot-read"),
             path: "local".into(),
             source,
         })

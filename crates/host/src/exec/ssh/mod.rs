@@ -1,6 +1,7 @@
 //! A host that is reached with the system's own `ssh`, so that its keys, agents and `~/.ssh/config`
 //! count. One connection is shared by everything that runs there; nothing is left at either end.
 
+mod destination;
 mod folder;
 pub(crate) mod script;
 
@@ -10,15 +11,17 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use record::{HostName, System, host_in_url};
+use record::{HostName, System};
 
 use super::local::refused_by_sudo;
 use super::{
-    Command, Exec, Local, OUTPUT_BYTES_MAX, Output, Privilege, Process, STATUS_NO_PROGRAM,
+    Command, Exec, Local, OUTPUT_BYTES_MAX, Output, Privilege, Process, STATUS_NO_PROGRAM, log_run,
 };
 use crate::Error;
+use crate::error::own;
+pub use destination::Destination;
 use folder::SocketFolder;
 pub use folder::let_go;
 use script::{Frames, Heard, Skipping};
@@ -53,80 +56,6 @@ const OPTIONS: [&str; 14] = [
     "ControlPersist=no",
     "LogLevel=ERROR",
 ];
-
-/// Whom to reach: `ssh://[user@]host[:port]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Destination {
-    user: Option<String>,
-    host: String,
-    port: Option<u16>,
-}
-
-impl Destination {
-    /// Reads `ssh://[user@]host[:port]`; IPv6 addresses stand in brackets. `None` when it is
-    /// nothing of that kind, or `ssh` could take a part of it for an option.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let rest = text.strip_prefix("ssh://")?;
-        let rest = rest.strip_suffix('/').unwrap_or(rest);
-        let (user, rest) = match rest.rsplit_once('@') {
-            Some((user, rest)) => (Some(user.to_owned()), rest),
-            None => (None, rest),
-        };
-        let (host, port) = match rest.strip_prefix('[') {
-            Some(rest) => {
-                let (host, behind) = rest.split_once(']')?;
-                let port = match behind {
-                    "" => None,
-                    behind => Some(behind.strip_prefix(':')?),
-                };
-                (host, port)
-            }
-            None => match rest.split_once(':') {
-                Some((host, port)) => (host, Some(port)),
-                None => (rest, None),
-            },
-        };
-        let port = port.map(str::parse).transpose().ok()?;
-        let fits = |word: &str, others: &str| {
-            let allowed = |letter: char| letter.is_ascii_alphanumeric() || others.contains(letter);
-            !word.is_empty() && !word.starts_with('-') && word.chars().all(allowed)
-        };
-        let whole = fits(host, ".-_:%") && user.as_deref().is_none_or(|user| fits(user, ".-_+$\\"));
-        (whole && port != Some(0)).then(|| Self {
-            user,
-            host: host.to_owned(),
-            port,
-        })
-    }
-
-    /// What `ssh` is told of it.
-    fn arguments(&self) -> Vec<String> {
-        let mut arguments = Vec::new();
-        if let Some(user) = &self.user {
-            arguments.extend(["-l".to_owned(), user.clone()]);
-        }
-        if let Some(port) = self.port {
-            arguments.extend(["-p".to_owned(), port.to_string()]);
-        }
-        arguments.extend(["--".to_owned(), self.host.clone()]);
-        arguments
-    }
-}
-
-impl fmt::Display for Destination {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("ssh://")?;
-        if let Some(user) = &self.user {
-            write!(formatter, "{user}@")?;
-        }
-        formatter.write_str(&host_in_url(&self.host))?;
-        match self.port {
-            Some(port) => write!(formatter, ":{port}"),
-            None => Ok(()),
-        }
-    }
-}
 
 /// Why `ssh` did not get there, as far as its words tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,7 +207,7 @@ impl Ssh {
             Command::new(self.argv(&["ControlMaster=yes", &control], line)).with_stdin(input)
         })?;
         let (Some(lifeline), Some(stdout)) = (holder.take_stdin(), holder.take_stdout()) else {
-            return Err(self.problem(SshProblem::Garbage, "it has no pipes"));
+            return Err(self.problem(SshProblem::Garbage, own::NO_PIPES));
         };
         let mut frames = Frames::new(stdout, &token, OUTPUT_BYTES_MAX);
         match frames.next(CONNECT_LIMIT) {
@@ -288,8 +217,8 @@ impl Ssh {
                 shell,
                 is_root: user == "0",
             })),
-            Heard::Late => Err(self.problem(SshProblem::NoAnswer, "nobody answered in time")),
-            Heard::TooLong => Err(self.problem(SshProblem::Garbage, "it talks without end")),
+            Heard::Late => Err(self.problem(SshProblem::NoAnswer, own::NO_ANSWER)),
+            Heard::TooLong => Err(self.problem(SshProblem::Garbage, own::ENDLESS)),
             Heard::Ended => {
                 drop(lifeline);
                 let output = holder.wait(END_LIMIT)?;
@@ -326,7 +255,7 @@ impl Ssh {
     fn problem(&self, problem: SshProblem, said: &str) -> Error {
         let said = said.trim();
         let said = if said.is_empty() {
-            "`ssh` ended without a word"
+            own::SSH_SILENT
         } else {
             said
         };
@@ -358,7 +287,7 @@ impl Ssh {
         let session = self.session(connection);
         let mut process = Local::new().spawn_keeping(&session, BATCH_STDERR_BYTES_MAX)?;
         let (Some(stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
-            return Err(self.problem(SshProblem::Garbage, "it has no pipes"));
+            return Err(self.problem(SshProblem::Garbage, own::NO_PIPES));
         };
         let lifeline = feed(stdin, input);
         let mut frames = Frames::new(stdout, &token, OUTPUT_BYTES_MAX);
@@ -389,7 +318,7 @@ impl Ssh {
         next_frame(frames, commands.first().unwrap_or(&nothing), BEGIN_LIMIT)?;
         for command in commands {
             let (stdout, note) = next_frame(frames, command, command.timeout)?;
-            let garbage = || self.problem(SshProblem::Garbage, "a command has no exit status");
+            let garbage = || self.problem(SshProblem::Garbage, own::NO_STATUS);
             let status = note.parse().ok().ok_or_else(|| Stopped::Told(garbage()))?;
             outputs.push(Output {
                 status,
@@ -416,7 +345,7 @@ impl Ssh {
         if connection.shell == Shell::PowerShell && needs_administrator {
             return Err(Error::NotRoot {
                 argv: command.argv.clone(),
-                reason: "the user who logs in is no administrator".into(),
+                reason: own::NO_ADMINISTRATOR.into(),
             });
         }
         Ok(())
@@ -478,7 +407,7 @@ fn check_sudo(
     if output.status == STATUS_NO_PROGRAM {
         return Err(Error::NotRoot {
             argv: command.argv.clone(),
-            reason: "there is no `sudo`".into(),
+            reason: own::NO_SUDO.into(),
         });
     }
     match refused_by_sudo(output) {
@@ -514,7 +443,17 @@ impl Exec for Ssh {
             return Ok(Vec::new());
         }
         let connection = self.connection()?;
+        let begun = Instant::now();
         let outputs = self.run_over(&connection, commands);
+        let host = self.destination.to_string();
+        match &outputs {
+            Ok(outputs) => {
+                for (command, output) in commands.iter().zip(outputs) {
+                    log_run(&host, &command.argv, begun, Ok(output));
+                }
+            }
+            Err(error) => tracing::debug!(host, %error, "commands failed"),
+        }
         if matches!(
             outputs,
             Err(Error::Ssh { .. } | Error::Timeout { .. } | Error::OutputTooLong { .. })
@@ -558,42 +497,6 @@ impl Exec for Ssh {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn destinations_are_read_and_written() {
-        for text in [
-            "ssh://nas",
-            "ssh://admin@nas:2222",
-            "ssh://DOMAIN\\user@nas.example",
-            "ssh://root@[fd77::1]:22",
-            "ssh://[fe80::1%eth0]",
-        ] {
-            assert_eq!(Destination::parse(text).unwrap().to_string(), text);
-        }
-        assert_eq!(
-            Destination::parse("ssh://nas/").unwrap().to_string(),
-            "ssh://nas"
-        );
-        for wrong in [
-            "nas",
-            "ssh://",
-            "ssh:///",
-            "ssh://@nas",
-            "ssh://-oProxyCommand=x",
-            "ssh://-x@nas",
-            "ssh://nas:0",
-            "ssh://nas:66000",
-            "ssh://nas:x",
-            "ssh://a b",
-            "ssh://nas/share",
-            "ssh://$(id)",
-            "ssh://[::1",
-            "ssh://[::1]x",
-            "ssh://na\ns",
-        ] {
-            assert_eq!(Destination::parse(wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn what_ssh_says_tells_the_problem() {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use locale::say;
 use record::Value;
 
 use crate::exec::Command;
-use crate::knob::value::is_word;
+use crate::knob::word::is_word;
 use crate::knob::{Allowed, Refusal, Seen, State, command, on_or_off};
 use crate::tool::ethtool::{self, Feature, Role};
 
@@ -38,7 +39,7 @@ pub(super) fn check_required(features: &[Feature], requires: &[&str]) -> Result<
     match requires.iter().find(off) {
         None => Ok(()),
         Some(name) => Err(Refusal::new(format!("it needs `{name}`, which is off"))
-            .hint(format!("turn `{name}` on first"))),
+            .hint(say("hint-host.turn-on").with("name", *name))),
     }
 }
 

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use record::Value;
 
-use super::value::{is_bytes, is_count, is_text, is_word};
+use super::value::is_bytes;
+use super::word::{is_count, is_text, is_word};
 use super::{
     Allowed, Before, Disturbance, Kind, Knob, KnobBackend, Refusal, Remembered, Seen, State,
     TargetKind, answer, command, on_or_off, range, usual_restore,

@@ -8,6 +8,7 @@ mod content;
 
 use std::sync::LazyLock;
 
+use locale::say;
 use record::{System, Target, Value};
 
 use super::ethtool::Ethtool;
@@ -15,7 +16,7 @@ use super::journaled::is_script;
 use super::link::Link;
 use super::macos::Mac;
 use super::route::Route;
-use super::value::{is_text, is_word};
+use super::word::{is_text, is_word};
 use super::{
     Allowed, Before, Disturbance, KNOBS, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind,
     answer, command, usual_restore,
@@ -166,7 +167,7 @@ pub(crate) fn of_target(system: System, target: &Target) -> impl Iterator<Item =
 pub(crate) fn persistent_of(knob: &Knob) -> Result<&'static Knob, Refusal> {
     find(knob.system, &id_of(knob.id)).ok_or_else(|| {
         Refusal::new("linerate knows no place where the system would set it at its start")
-            .hint("leave out `--persist`")
+            .hint(say("hint-host.no-persist"))
     })
 }
 

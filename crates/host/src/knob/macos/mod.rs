@@ -7,7 +7,8 @@ mod session;
 use record::{System, Value};
 
 use super::journaled::is_assignment;
-use super::value::{is_count, is_text, is_word};
+use super::value::written;
+use super::word::{is_count, is_text, is_word};
 use super::{
     Allowed, Disturbance, Kind, Knob, KnobBackend, Refusal, State, TargetKind, answer, command,
     range, sensible, words,
@@ -278,7 +279,7 @@ impl KnobBackend for Mac {
                 if names(order) != names(&state.value.to_string()) {
                     return Err(
                         Refusal::new("it takes all services that there are, in an order")
-                            .hint(format!("write them as `{}`", state.value)),
+                            .hint(written(&state.value.to_string())),
                     );
                 }
                 let mut set = command(&["networksetup", "-ordernetworkservices"]);

@@ -7,7 +7,7 @@ use super::is_called;
 use super::system::{Form, Setting};
 use crate::exec::Command;
 use crate::exec::shell::powershell_literal;
-use crate::knob::value::{is_count, is_text, is_word};
+use crate::knob::word::{is_count, is_text, is_word};
 use crate::knob::{Before, Refusal, Remembered, Seen as AnySeen, State};
 
 /// An MTU stands for lengths that may differ from each other and from it.

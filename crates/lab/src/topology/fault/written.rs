@@ -4,12 +4,15 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use locale::{Message, say};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Effect, Fault, OffloadName, Traffic, Tunnel};
 use crate::Error;
-use crate::topology::written::{Source, is_nic_name, known, meant_rate};
+use crate::error::quoted;
+use crate::topology::source::{Source, known, out_of_range};
+use crate::topology::written::{is_nic_name, meant_rate};
 use crate::topology::{Address, End, FAULTS_MAX, Link, MTU_RANGE};
 
 /// What one fault of `loss` can drop, in thousandths of a percent.
@@ -31,9 +34,7 @@ const BUSY_RANGE: RangeInclusive<u32> = 1..=16;
 /// Largest value of a kernel parameter: what fits the kernel's `int`.
 const SYSCTL_MAX: i64 = 0x7fff_ffff;
 /// The hint for a file that names no fault or several.
-const HINT: &str = "write one of `loss`, `block`, `rate`, `mtu`, `offloads`, `sysctl`, `address`, \
-    `route`, `via`, `tunnel`, `down`, `traffic`, `stops` and `busy`, such as `loss = { nic = \"lan1\", percent = 1.0 }`; \
-    docs/files.md describes them";
+const HINT: Message = say("hint-lab.fault");
 
 /// What a kernel parameter takes.
 enum Takes {
@@ -204,7 +205,7 @@ pub(in crate::topology) fn faults(
     links: &[Link],
     server: Option<&str>,
 ) -> Result<Vec<Fault>, Error> {
-    source.count("faults", written.len(), FAULTS_MAX)?;
+    source.count(say("error-lab.too-many-faults"), written.len(), FAULTS_MAX)?;
     let mut faults: Vec<Fault> = Vec::new();
     for fault in written {
         known(source, "fault.on", &fault.on, nodes)?;
@@ -245,7 +246,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn effect(&self, fault: &WrittenFault) -> Result<Effect, Error> {
         if let Some(run) = &fault.run {
-            let problem = "a fault cannot run a command: `fault.run` is not known".to_owned();
+            let problem = say("error-lab.fault-runs");
             return Err(self.source.refuse(run.span(), problem, HINT));
         }
         let effects = [
@@ -274,8 +275,10 @@ impl Reader<'_> {
         match (named.next(), named.next()) {
             (Some(effect), None) => effect,
             (first, _) => {
-                let count = if first.is_some() { "several" } else { "none" };
-                let problem = format!("a fault is one thing, and this one is {count}");
+                let problem = match first {
+                    Some(_) => say("error-lab.several-faults"),
+                    None => say("error-lab.no-fault"),
+                };
                 Err(self.source.refuse(fault.on.span(), problem, HINT))
             }
         }
@@ -287,9 +290,12 @@ impl Reader<'_> {
         let millipercent = (percent * 1000.0).round();
         let (least, most) = (*LOSS_RANGE.start(), *LOSS_RANGE.end());
         if !(f64::from(least)..=f64::from(most)).contains(&millipercent) {
-            let problem = format!("`fault.loss.percent = {percent}` is out of range");
+            let problem = out_of_range("fault.loss.percent", percent.to_string());
             let span = written.percent.span();
-            return Err(self.source.refuse(span, problem, "use 0.001 to 100"));
+            let hint = say("hint-lab.range")
+                .with("least", "0.001")
+                .with("most", "100");
+            return Err(self.source.refuse(span, problem, hint));
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -327,8 +333,8 @@ impl Reader<'_> {
         let nic = self.nic("offloads", &written.nic)?;
         let off = written.off.get_ref().clone();
         if off.is_empty() {
-            let problem = "`fault.offloads.off` is empty".to_owned();
-            let hint = "name some, such as `off = [\"tso\", \"gro\"]`";
+            let problem = say("error-lab.no-offload");
+            let hint = say("hint-lab.offloads");
             return Err(self.source.refuse(written.off.span(), problem, hint));
         }
         Ok(Effect::Offloads { nic, off })
@@ -337,15 +343,15 @@ impl Reader<'_> {
     fn sysctl(&self, written: &WrittenSysctl) -> Result<Effect, Error> {
         let wanted = written.key.get_ref();
         let Some((key, takes)) = SYSCTLS.iter().find(|(key, _)| key == wanted) else {
-            let names = SYSCTLS.map(|(key, _)| key).join("`, `");
-            let problem = format!("`fault.sysctl.key = {wanted:?}` is not a key that a lab sets");
-            let hint = format!("use one of `{names}`");
+            let names = quoted(&SYSCTLS.map(|(key, _)| key));
+            let problem = say("error-lab.unknown-sysctl").with("given", format!("{wanted:?}"));
+            let hint = say("hint-lab.use-one").with("names", names);
             return Err(self.source.refuse(written.key.span(), problem, hint));
         };
         match sysctl_value(takes, written.value.get_ref()) {
             Ok(value) => Ok(Effect::Sysctl { key, value }),
             Err(hint) => {
-                let problem = format!("`fault.sysctl.value` is not a value of `{key}`");
+                let problem = say("error-lab.not-of-sysctl").with("key", *key);
                 Err(self.source.refuse(written.value.span(), problem, hint))
             }
         }
@@ -366,9 +372,8 @@ impl Reader<'_> {
     fn tunnel(&self, written: &WrittenTunnel) -> Result<Effect, Error> {
         let nic = written.nic.get_ref();
         if !is_nic_name(nic) || self.nics.contains(nic) {
-            let problem = format!("`fault.tunnel.nic = {nic:?}` cannot be the name of a tunnel");
-            let hint = "use 1 to 15 letters, digits, `-` and `_`, a letter first, and no name that \
-                        the node has";
+            let problem = say("error-lab.not-a-tunnel").with("given", format!("{nic:?}"));
+            let hint = say("hint-lab.tunnel");
             return Err(self.source.refuse(written.nic.span(), problem, hint));
         }
         Ok(Effect::Tunnel(Tunnel {
@@ -388,8 +393,8 @@ impl Reader<'_> {
     fn via(&self, written: &WrittenVia) -> Result<Effect, Error> {
         let routers = written.routers.get_ref();
         if !(1..=ROUTERS_MAX).contains(&routers.len()) {
-            let problem = format!("`fault.via.routers` has {} addresses", routers.len());
-            let hint = format!("name 1 to {ROUTERS_MAX}");
+            let problem = say("error-lab.routers").count("count", routers.len());
+            let hint = say("hint-lab.routers").count("most", ROUTERS_MAX);
             return Err(self.source.refuse(written.routers.span(), problem, hint));
         }
         let routers = routers.iter();
@@ -405,8 +410,8 @@ impl Reader<'_> {
         let ends = self.links.iter().flat_map(|link| &link.ends);
         let mut others = ends.filter(|end| end.node != self.node);
         if !others.any(|end| end.address.is_some_and(|address| address.ip == to)) {
-            let problem = format!("`fault.traffic.to = \"{to}\"` is no address of another host");
-            let hint = "name an address of a `[[link]]`";
+            let problem = say("error-lab.traffic-to").with("address", to);
+            let hint = say("hint-lab.traffic-to");
             return Err(self.source.refuse(written.to.span(), problem, hint));
         }
         let rate = written.rate.as_ref();
@@ -422,8 +427,8 @@ impl Reader<'_> {
                 milliseconds("traffic.off_ms", off)?,
             )),
             (Some(one), None) | (None, Some(one)) => {
-                let problem = "`fault.traffic` needs both `on_ms` and `off_ms`".to_owned();
-                let hint = "leave both out for traffic all of the time";
+                let problem = say("error-lab.half-turn");
+                let hint = say("hint-lab.turns");
                 return Err(self.source.refuse(one.span(), problem, hint));
             }
         };
@@ -432,8 +437,8 @@ impl Reader<'_> {
 
     fn stops(&self, fault: &WrittenFault, written: &WrittenStops) -> Result<Effect, Error> {
         if !self.is_server {
-            let problem = "`fault.stops` is for the host of `[samba]`".to_owned();
-            let hint = "write it `on` that host";
+            let problem = say("error-lab.stops-elsewhere");
+            let hint = say("hint-lab.stops");
             return Err(self.source.refuse(fault.on.span(), problem, hint));
         }
         Ok(Effect::Stops {
@@ -463,9 +468,11 @@ impl Reader<'_> {
 
     fn ip(&self, field: &str, text: &Spanned<String>) -> Result<IpAddr, Error> {
         text.get_ref().parse().map_err(|_not_an_address| {
-            let problem = format!("`fault.{field} = {:?}` is not an address", text.get_ref());
-            let hint = "write an address, such as `10.77.9.1`";
-            self.source.refuse(text.span(), problem, hint)
+            let problem = say("error-lab.not-an-address")
+                .with("field", field)
+                .with("given", format!("{:?}", text.get_ref()));
+            self.source
+                .refuse(text.span(), problem, say("hint-lab.address"))
         })
     }
 
@@ -477,18 +484,17 @@ impl Reader<'_> {
             (prefix <= longest).then_some(Address { ip, prefix })
         });
         parsed.ok_or_else(|| {
-            let problem = format!(
-                "`fault.{field} = {:?}` is not an address with a prefix length",
-                text.get_ref()
-            );
-            let hint = "write both, such as `10.77.1.2/32`";
-            self.source.refuse(text.span(), problem, hint)
+            let problem = say("error-lab.not-a-prefix")
+                .with("field", field)
+                .with("given", format!("{:?}", text.get_ref()));
+            self.source
+                .refuse(text.span(), problem, say("hint-lab.prefix"))
         })
     }
 }
 
 /// A value as the kernel takes it, or what to write instead.
-fn sysctl_value(takes: &Takes, value: &toml::Value) -> Result<String, String> {
+fn sysctl_value(takes: &Takes, value: &toml::Value) -> Result<String, Message> {
     match (takes, value) {
         (Takes::Word(words), toml::Value::String(word)) => {
             let found = words.iter().find(|known| *known == word);
@@ -511,15 +517,17 @@ fn sysctl_value(takes: &Takes, value: &toml::Value) -> Result<String, String> {
 }
 
 impl Takes {
-    fn hint(&self) -> String {
-        match self {
-            Self::Word(words) => format!("use one of `\"{}\"`", words.join("\"`, `\"")),
-            Self::Numbers(1, range) => format!("use {} to {}", range.start(), range.end()),
-            Self::Numbers(count, range) => format!(
-                "use a list of {count} numbers, each {} to {}",
-                range.start(),
-                range.end()
-            ),
-        }
+    fn hint(&self) -> Message {
+        let (message, range) = match self {
+            Self::Word(words) => {
+                let words = words.iter().map(|word| format!("`\"{word}\"`"));
+                return say("hint-lab.use-one").with("names", words.collect::<Vec<_>>());
+            }
+            Self::Numbers(1, range) => (say("hint-lab.range"), range),
+            Self::Numbers(count, range) => (say("hint-lab.list").count("count", *count), range),
+        };
+        message
+            .with("least", range.start().to_string())
+            .with("most", range.end().to_string())
     }
 }

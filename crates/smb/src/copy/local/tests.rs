@@ -3,7 +3,8 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use super::*;
-use crate::copy::place::{Links, Place, Removal};
+use crate::copy::place::removal::Removal;
+use crate::copy::place::{Links, Place};
 use crate::copy::{Job, Options, Progress, Summary};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

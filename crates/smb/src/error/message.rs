@@ -1,0 +1,163 @@
+//! What each error says.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use locale::{Language, Message, say};
+
+use super::Error;
+use crate::copy::printable;
+
+impl Error {
+    /// What happened, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        match self {
+            Self::UnknownHost { name, .. } => {
+                say("error-smb.unknown-host").with("host", printable(name))
+            }
+            Self::ReferredHere { name, address } => say("error-smb.referred-here")
+                .with("host", printable(name))
+                .with("address", *address),
+            Self::PortClosed {
+                server, address, ..
+            } => at("error-smb.port-closed", server, *address).count("port", address.port()),
+            Self::Unreachable {
+                server, address, ..
+            } => at("error-smb.unreachable", server, *address),
+            Self::Credentials { user, .. } => say("error-smb.credentials").with("user", user),
+            Self::LoginRefused { server, user, .. } => {
+                by("error-smb.login-refused", server).with("user", user)
+            }
+            Self::GuestOnly { server, user } => {
+                by("error-smb.guest-only", server).with("user", user)
+            }
+            Self::NoSuchShare { server, share, .. } => {
+                by("error-smb.no-such-share", server).with("share", printable(share))
+            }
+            Self::Channel { local, remote, .. } => say("error-smb.channel")
+                .with("local", *local)
+                .with("remote", remote.to_string()),
+            Self::EndlessReferrals => say("error-smb.endless-referrals"),
+            Self::OnlySmb1 { server } => by("error-smb.only-smb1", server),
+            Self::Incompatible { server, .. } => by("error-smb.incompatible", server),
+            Self::ConnectionLost { server, .. } => by("error-smb.connection-lost", server),
+            Self::NotReconnected { seconds, .. } => {
+                say("error-smb.not-reconnected").count("seconds", *seconds)
+            }
+            Self::Protocol { server, .. } => by("error-smb.protocol", server),
+            _ => self.of_object(),
+        }
+    }
+
+    /// The same, of what has a path.
+    fn of_object(&self) -> Message {
+        match self {
+            Self::NotFound { object, .. } => about("error-smb.not-found", object),
+            Self::AlreadyExists { object, .. } | Self::Obstructed { object } => {
+                about("error-smb.already-exists", object)
+            }
+            Self::AccessDenied { object, .. } => about("error-smb.access-denied", object),
+            Self::DiskFull { object, .. } => about("error-smb.disk-full", object),
+            Self::InUse { object, users, .. } => {
+                let users = users.iter().map(|user| format!("`{}`", printable(user)));
+                let users = Some(users.collect::<Vec<_>>()).filter(|users| !users.is_empty());
+                about("error-smb.in-use", object).with_known("users", users)
+            }
+            Self::Refused { object, .. } => about("error-smb.refused", object),
+            Self::Elsewhere { object, .. } => about("error-smb.elsewhere", object),
+            Self::NoTarget { object, target, .. } => {
+                about("error-smb.no-target", object).with("target", printable(target))
+            }
+            Self::Interrupted { object, .. } => about("error-smb.interrupted", object),
+            Self::Changed { object } => about("error-smb.changed", object),
+            Self::Busy { object } => about("error-smb.busy", object),
+            Self::Name {
+                name: object,
+                reason,
+            }
+            | Self::NotCopied { object, reason } => {
+                about("error-smb.not-copied", object).with("reason", reason.clone())
+            }
+            _ => self.of_copy(),
+        }
+    }
+
+    /// The same, of a copy that is not as its source.
+    fn of_copy(&self) -> Message {
+        match self {
+            Self::Short {
+                object,
+                moved,
+                expected,
+            } => about("error-smb.short", object)
+                .count("moved", *moved)
+                .count("expected", *expected),
+            Self::Lost {
+                server,
+                object,
+                size,
+                expected,
+            } => about("error-smb.lost", object)
+                .with("server", server)
+                .count("size", *size)
+                .count("expected", *expected),
+            Self::TimeNotKept { object } => about("error-smb.time-not-kept", object),
+            Self::ModeNotKept {
+                object,
+                mode,
+                there,
+            } => about("error-smb.mode-not-kept", object)
+                .with("mode", format!("{mode:03o}"))
+                .with("there", format!("{there:03o}")),
+            Self::Differs {
+                object,
+                source_hash,
+                copy,
+            } => about("error-smb.differs", object)
+                .with("source", source_hash)
+                .with("copy", copy),
+            _ => self.of_this_machine(),
+        }
+    }
+
+    /// The same, of what was asked for, and of what this machine cannot do.
+    fn of_this_machine(&self) -> Message {
+        match self {
+            Self::Usage { reason } => say("error-smb.usage").with("reason", reason.clone()),
+            Self::Pattern { pattern, reason } => say("error-smb.pattern")
+                .with("pattern", pattern)
+                .with("reason", reason),
+            Self::Stopped => say("error-smb.stopped"),
+            Self::System { action, .. } => action.clone(),
+            Self::Sockets { .. } => say("error-smb.sockets"),
+            Self::LocalFile { action, path, .. } => {
+                let path = path.to_string_lossy();
+                action.clone().with("path", printable(&path))
+            }
+            // All others are said above.
+            other => format!("{other:?}").into(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
+}
+
+/// About a server.
+fn by(id: &'static str, server: &str) -> Message {
+    say(id).with("server", server)
+}
+
+/// About one address of a server.
+fn at(id: &'static str, server: &str, address: SocketAddr) -> Message {
+    by(id, server).with("address", address.to_string())
+}
+
+/// About something on a share or on this machine.
+fn about(id: &'static str, object: &str) -> Message {
+    say(id).with("object", printable(object))
+}

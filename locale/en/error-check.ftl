@@ -1,0 +1,126 @@
+# Errors, hints and what else is said by the commands that measure, by labs and by the program around them.
+
+## Errors
+
+error-check =
+    .unknown = unknown failure
+    .no-signals = cannot listen for Ctrl-C
+    .no-thread = cannot start a thread
+    .thread-ended = a thread of ours ended early
+    .interrupted = interrupted
+    .output-lost = cannot write to standard output
+    .inherited = cannot close what was inherited
+    .rights = cannot give up rights that are not needed
+    .log-filter = `{ $part }` in { $variable } is no level of events, and no crate of linerate with one
+    .no-command = there is no command `{ $command }`
+    .manual-page = cannot draw the page
+    .no-host = `{ $host }` is not a host
+    .unknown-host = nobody knows the host `{ $host }`
+    .link-local = `{ $host }` has link-local addresses only, and those are not supported
+    .own-file = cannot find linerate's own file
+    .other-version = { $host } runs `{ $version }`, and this is `{ $ours }`
+    .not-installed = there is no `linerate` on { $host }
+    .worker-alone = only `linerate trial` starts this
+    .trial-length = a trial of { $seconds } s makes no sense
+    .part-of-path = `{ $path }` is not a whole path, and { $host } has no current folder
+    .no-folder = there is no folder `{ $folder }`
+    .missing-channels = { $count } of { $wanted } channels came up
+    .own-session = it resets `{ $nic }`, which carries the session that you are logged in with
+    .run-files = cannot keep run files
+    .page-process = cannot have the page drawn by a process without rights
+    .page-too-large = the page of `{ $run }` is too large
+    .page-ended = the process that draws the page ended by { $status }
+    .page-handed = cannot hand over the page
+    .run-file-taken = cannot take up the run file
+    .not-shareable = cannot replace the names in `{ $run }`
+    .no-lab = no lab is running
+    .several-labs = several labs are running
+    .no-lab-name = `{ $file }` gives no name for a lab
+    .no-lab-host = `{ $host }` is no host of a lab
+    .demo-folder = cannot use the folder `{ $folder }`
+    .demo-share = the demo's topology has no share
+    .demo-plan = the check found nothing to try
+    .demo-summary = cannot write the summary
+
+## Hints
+
+hint-check =
+    .undo = run `linerate undo`
+    .left-changed = `linerate changes` shows whether anything is left changed
+    .output-lost = make room where it goes to, and type this again
+    .log-filter = write `LEVEL` or `CRATE=LEVEL`, with commas in between; levels are `error`, `warn`, `info`, `debug` and `trace`, crates are `{ $crates }`
+    .commands = `linerate --help` lists the commands
+    .host = write `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`; `linerate lab list` shows the labs
+    .unknown-host = check the name on { $client }, or use the server's address
+    .link-local = use another address of the server, IPv4 or one that does not begin with `fe80:`
+    .installed = trials run on the client, so it needs the same linerate in its PATH; a server needs none
+    .trial-length = give `--seconds` between { $least } and { $most }
+    .whole-path = write it from `/` on
+    .folder = name one that is there; a share is written as `smb://HOST/SHARE`, a host as `tcp://ADDRESS`
+    .own-session = run it on a terminal, where you will be asked whether the session lives, or from another machine on `ssh://` this one
+    .run-file = name a file with `--run FILE`, or another state folder with LINERATE_STATE_DIR
+    .shorter-run = draw that of a shorter run
+    .not-shareable = draw the page without `--shareable`, and leave out by hand what it tells
+    .no-lab = build one with `linerate lab up examples/two-links.toml`
+    .several-labs = name one of them; `linerate lab list` shows them
+    .labs = `linerate lab list` shows them
+    .lab-name = name it with `--name NAME`
+    .demo-folder = name another one with `--out FOLDER`
+
+## What is no error
+
+told-check =
+    .stopping = stopping; { $what } (once more to leave at once)
+    .putting-back = what was changed is put back
+    .left-changed = left without putting anything back
+    .link-reset = the link was reset; press Enter within { $seconds } s to keep the change
+    .sandbox = sandbox of this command: complete
+    .sandbox-incomplete = sandbox of this command: incomplete: { $missing }
+    .trials = sandbox of trials: complete
+    .trials-incomplete = sandbox of trials: incomplete: { $missing }
+    .keeps-root = it keeps root's rights
+    .files-open = the kernel does not confine the files that it can open (landlock)
+    .files-partly-open = the kernel confines the files that it can open only in part (landlock)
+    .calls-unfiltered = the system calls that it can make are not filtered (seccomp)
+    .seconds = { $count } s
+    .minutes = { $count } min
+    .hours = { $count } h
+    .time-left = { $time } left
+    .time-left-at-least = at least { $time } left
+    .rate-of-channels = { $rate } over { $count } channels
+    .files = { $done }/{ $total } files
+    .files-so-far = { $done }/{ $total }+ files
+    .one-request-at-a-time = the server then works on one request of a client after the other: faster while files are in its memory, as the test file is, but on slow disks each request waits for the one before it, and one slow file stalls the whole client
+    .sendfile = a file that is cut short while it is being sent ends the client's connection; it has no effect where anything is signed or encrypted
+    .both-warnings = { $first }; { $second }
+    .lab-up = lab `{ $lab }` is up
+    .lab-down = lab `{ $lab }` is down: { $nodes } hosts and switches with { $processes } processes are gone
+    .lab-would-begin = lab `{ $lab }` would be built
+    .lab-would-end = the lab `{ $lab }` would be taken down
+    .lab-gone = the lab is gone, with all its processes, interfaces and files
+    .build-scenario = hint: `linerate lab up --scenario NAME` builds one
+    .run-in-lab = hint: { $command }; user and password of the share are in { $file } on each host
+    .share = share { $share }
+    .unlimited = unlimited
+    .rate-and-delay = { $rate }, { $delay } ms later
+    .state-up = up
+    .state-not-ready = not ready
+    .column-name = name
+    .column-wrong = what is wrong
+    .column-one-end = one end
+    .column-other-end = other end
+    .column-rate = rate
+    .column-lab = lab
+    .column-state = state
+    .column-nodes = hosts and switches
+    .column-troubles = troubles
+    .demo-summary = summary: { $path }
+    .demo-report = report:  { $path }
+    .as-before = both hosts read exactly as before the first command
+    .not-as-before = NOT everything reads as before: see the table, and `linerate changes`
+    .page-title = linerate demo: two hosts, two links of 1 GbE, one Samba
+    .page-check = Check: what the path carries, and what loses
+    .page-tune = Tune: what is worth it
+    .page-undo = Undo: everything back
+    .page-as-before = Both hosts read exactly as before.
+    .page-not-as-before = Not everything reads as before.

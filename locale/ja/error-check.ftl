@@ -1,0 +1,126 @@
+# Errors, hints and what else is said by the commands that measure, by labs and by the program around them.
+
+## Errors
+
+error-check =
+    .unknown = 不明なエラーです
+    .no-signals = Ctrl-C を受け付ける準備ができません
+    .no-thread = スレッドを開始できません
+    .thread-ended = linerate のスレッドが途中で終了しました
+    .interrupted = 中断されました
+    .output-lost = 標準出力に書き込めません
+    .inherited = 起動元から引き継いだファイルを閉じられません
+    .rights = 不要な権限を放棄できません
+    .log-filter = { $variable } の `{ $part }` は、イベントのレベルとしても、linerate のクレートとレベルの組としても正しくありません
+    .no-command = コマンド `{ $command }` はありません
+    .manual-page = マニュアルページを作成できません
+    .no-host = `{ $host }` はホストの指定として正しくありません
+    .unknown-host = ホスト `{ $host }` の名前を解決できません
+    .link-local = `{ $host }` にはリンクローカルアドレスしかなく、リンクローカルアドレスには対応していません
+    .own-file = linerate 自身の実行ファイルが見つかりません
+    .other-version = { $host } の linerate は `{ $version }` で、こちらの `{ $ours }` と異なります
+    .not-installed = { $host } に `linerate` がありません
+    .worker-alone = これを開始できるのは `linerate trial` だけです
+    .trial-length = { $seconds } 秒の試行はできません
+    .part-of-path = `{ $path }` は絶対パスではなく、{ $host } にはカレントフォルダーがありません
+    .no-folder = フォルダー `{ $folder }` がありません
+    .missing-channels = { $wanted } チャネルのうち { $count } チャネルしか確立できませんでした
+    .own-session = 現在ログインしているセッションが使う `{ $nic }` がリセットされます
+    .run-files = 実行記録を保存できません
+    .page-process = 権限のないプロセスにページを作成させることができません
+    .page-too-large = `{ $run }` のページが大きすぎます
+    .page-ended = ページを作成するプロセスが異常終了しました ({ $status })
+    .page-handed = 作成したページを渡せません
+    .run-file-taken = 実行記録を受け取れません
+    .not-shareable = `{ $run }` の中の名前を置き換えられません
+    .no-lab = 動作中のラボ はありません
+    .several-labs = 複数のラボ が動作しています
+    .no-lab-name = `{ $file }` からはラボ の名前を決められません
+    .no-lab-host = `{ $host }` はラボ のホストではありません
+    .demo-folder = フォルダー `{ $folder }` を使用できません
+    .demo-share = デモの構成に共有がありません
+    .demo-plan = チェックの結果、試す変更がありませんでした
+    .demo-summary = 概要を書き込めません
+
+## Hints
+
+hint-check =
+    .undo = `linerate undo` を実行してください
+    .left-changed = 残っている変更があるかどうかは `linerate changes` で確認してください
+    .output-lost = 出力先の空き容量を増やしてから再実行してください
+    .log-filter = `LEVEL` または `CRATE=LEVEL` をコンマ区切りで指定してください。レベルは `error`、`warn`、`info`、`debug`、`trace`、クレートは `{ $crates }` です
+    .commands = コマンドの一覧は `linerate --help` で確認してください
+    .host = `local`、`ssh://[user@]host[:port]`、`lab://LAB/HOST` のいずれかの形式で指定してください。ラボ の一覧は `linerate lab list` で確認できます
+    .unknown-host = { $client } でその名前を確認するか、サーバーのアドレスを指定してください
+    .link-local = サーバーの別のアドレス (IPv4、または `fe80:` で始まらないもの) を指定してください
+    .installed = 試行はクライアントで実行されるため、クライアントの PATH に同じバージョンの linerate を置いてください。サーバーには不要です
+    .trial-length = `--seconds` には { $least }～{ $most } の値を指定してください
+    .whole-path = `/` から始まるパスを指定してください
+    .folder = 既存のフォルダーを指定してください。共有は `smb://HOST/SHARE`、ホストは `tcp://ADDRESS` の形式で指定します
+    .own-session = セッションが維持されているかどうかを確認できる端末で実行するか、別のコンピューターから `ssh://` でこのコンピューターを指定して実行してください
+    .run-file = `--run FILE` でファイルを指定するか、LINERATE_STATE_DIR で別の状態フォルダーを指定してください
+    .shorter-run = より短い実行のページを作成してください
+    .not-shareable = `--shareable` なしでページを作成し、公開できない内容を手作業で削除してください
+    .no-lab = `linerate lab up examples/two-links.toml` で作成してください
+    .several-labs = いずれか 1 つを指定してください。一覧は `linerate lab list` で確認できます
+    .labs = ホストの一覧は `linerate lab list` で確認してください
+    .lab-name = `--name NAME` で名前を指定してください
+    .demo-folder = `--out FOLDER` で別のフォルダーを指定してください
+
+## What is no error
+
+told-check =
+    .stopping = 停止しています。{ $what } (もう一度 Ctrl-C を押すとただちに終了します)
+    .putting-back = 変更した設定を元に戻します
+    .left-changed = 変更した設定を元に戻さずに終了しました
+    .link-reset = リンクがリセットされました。変更を維持するには、{ $seconds } 秒以内に Enter キーを押してください
+    .sandbox = このコマンドのサンドボックス: 完全
+    .sandbox-incomplete = このコマンドのサンドボックス: 不完全: { $missing }
+    .trials = 試行のサンドボックス: 完全
+    .trials-incomplete = 試行のサンドボックス: 不完全: { $missing }
+    .keeps-root = root 権限が残っています
+    .files-open = 開くことのできるファイルをカーネルが制限していません (landlock)
+    .files-partly-open = 開くことのできるファイルをカーネルが一部しか制限していません (landlock)
+    .calls-unfiltered = 実行できるシステムコールが制限されていません (seccomp)
+    .seconds = { $count } 秒
+    .minutes = { $count } 分
+    .hours = { $count } 時間
+    .time-left = 残り { $time }
+    .time-left-at-least = 残り { $time }以上
+    .rate-of-channels = { $rate } ({ $count } チャネルの合計)
+    .files = { $done }/{ $total } ファイル
+    .files-so-far = { $done }/{ $total }+ ファイル
+    .one-request-at-a-time = サーバーは 1 つのクライアントの要求を 1 つずつ順に処理するようになります。テストファイルのようにメモリーにあるファイルでは速くなりますが、低速なディスクでは各要求が前の要求の完了を待つため、遅いファイルが 1 つあるとクライアント全体が停滞します
+    .sendfile = 送信中にファイルが切り詰められると、クライアントの接続が切断されます。署名または暗号化されている通信には効果がありません
+    .both-warnings = { $first }。{ $second }
+    .lab-up = ラボ `{ $lab }` を開始しました
+    .lab-down = ラボ `{ $lab }` を停止しました: ホストとスイッチ { $nodes } 台、プロセス { $processes } 個を削除しました
+    .lab-would-begin = ラボ `{ $lab }` を作成する予定です
+    .lab-would-end = ラボ `{ $lab }` を停止する予定です
+    .lab-gone = ラボ を、すべてのプロセス、インターフェイス、ファイルとともに削除しました
+    .build-scenario = ヒント: `linerate lab up --scenario NAME` で作成できます
+    .run-in-lab = ヒント: { $command } (共有のユーザー名とパスワードは、各ホストの { $file } にあります)
+    .share = 共有 { $share }
+    .unlimited = 制限なし
+    .rate-and-delay = { $rate }、遅延 { $delay } ms
+    .state-up = 動作中
+    .state-not-ready = 準備中
+    .column-name = 名前
+    .column-wrong = 障害の内容
+    .column-one-end = 一方の端
+    .column-other-end = もう一方の端
+    .column-rate = 速度
+    .column-lab = ラボ
+    .column-state = 状態
+    .column-nodes = ホストとスイッチ
+    .column-troubles = 問題
+    .demo-summary = 概要: { $path }
+    .demo-report = レポート: { $path }
+    .as-before = 両方のホストの設定は、最初のコマンドの前と完全に一致しています
+    .not-as-before = 最初のコマンドの前と一致しない設定があります。上の表と `linerate changes` を確認してください
+    .page-title = linerate のデモ: ホスト 2 台、1 GbE リンク 2 本、Samba サーバー 1 台
+    .page-check = チェック: 経路の性能と、速度が失われる場所
+    .page-tune = チューニング: 効果のある変更
+    .page-undo = 元に戻す: すべての設定
+    .page-as-before = 両方のホストの設定は、変更前と完全に一致しています。
+    .page-not-as-before = 変更前と一致しない設定があります。
