@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use fit::table::{self, Arms, Better, Request, Table, TableResult};
 use fit::text;
+use locale::say;
 use record::{Run, input};
 use stats::Verdict;
 
@@ -87,18 +88,13 @@ fn run_file(typed: Typed, json: bool) -> Result<ExitCode, CommandError> {
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
     if is_table {
-        let text = format!(
-            "`{}` is a table, and it is not said what was measured",
-            path.display()
-        );
-        return Err(CommandError::new(Kind::Usage, text)
-            .hint("name its columns with `--response COLUMN --factors COLUMN,COLUMN`"));
+        let text = say("error-plan.is-a-table").with("path", path.display().to_string());
+        return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.name-columns")));
     }
     let read = Run::read_open(typed.file, path).map_err(|error| match error {
-        record::Error::NotARun { .. } => CommandError::from(error).hint(
-            "give a file that `check`, `bench`, `tune` or `experiment` wrote; results of iperf3, fio or \
-             hyperfine as arms, `NAME=FILE`; a table with `--response COLUMN --factors COLUMN,COLUMN`",
-        ),
+        record::Error::NotARun { .. } => {
+            CommandError::from(error).hint(say("hint-plan.what-is-analysed"))
+        }
         _ => CommandError::from(error),
     });
     // The run itself is let go before the report takes its memory.
@@ -125,9 +121,8 @@ fn table_results(
         let table = Table::from_csv(&text).map_err(|error| wrong(error, &files))?;
         (table, Request::new(Vec::<String>::new(), Vec::new()))
     } else {
-        let text = "several files are analysed only as arms of one comparison";
-        return Err(CommandError::new(Kind::Usage, text)
-            .hint("write each as `NAME=FILE`; the first one is the baseline"));
+        let text = say("error-plan.several-files");
+        return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.write-arms")));
     };
     if !arguments.response.is_empty() {
         request.responses = names(&table, &arguments.response);
@@ -150,7 +145,7 @@ fn table_results(
 
 pub fn wrong(error: table::Error, files: &str) -> CommandError {
     let hint = error.hint();
-    let text = format!("cannot use `{files}`");
+    let text = say("error-plan.unusable-files").with("files", files);
     CommandError::caused(Kind::Usage, text, &error).hint(hint)
 }
 
@@ -197,11 +192,8 @@ fn arm(typed: &str) -> Option<(&str, &str)> {
 fn pairs(typed: &[String]) -> Result<Vec<(String, String)>, CommandError> {
     let pairs = typed.iter().flat_map(|typed| listed(typed)).map(|pair| {
         let (name, value) = pair.split_once('=').ok_or_else(|| {
-            CommandError::new(
-                Kind::Usage,
-                format!("`{pair}` is not of the form NAME=VALUE"),
-            )
-            .hint("write for example `--only profile=default`")
+            let text = say("error-plan.no-pair").with("text", &pair);
+            CommandError::new(Kind::Usage, text).hint(say("hint-plan.write-pair"))
         })?;
         Ok((name.to_owned(), value.to_owned()))
     });
@@ -213,18 +205,17 @@ pub fn read(typed: Typed, bytes_max: usize) -> Result<String, CommandError> {
     let bytes = typed.file;
     let bytes = bytes.and_then(|file| input::bytes_of(&file, bytes_max as u64));
     let bytes = bytes.map_err(|error| {
-        let hint = match error.kind() {
-            std::io::ErrorKind::FileTooLarge => "analyse a part of it",
-            _ => "check the path and the rights; it must be a file",
-        };
-        CommandError::caused(Kind::Refused, format!("cannot read `{path}`"), &error).hint(hint)
+        let hint = say(match error.kind() {
+            std::io::ErrorKind::FileTooLarge => "hint-plan.part-of-it",
+            _ => "hint-plan.must-be-file",
+        });
+        let text = say("error-plan.file-unread").with("path", path);
+        CommandError::caused(Kind::Refused, text, &error).hint(hint)
     })?;
     text::decode(&bytes).map_err(|line| {
-        CommandError::new(
-            Kind::Refused,
-            format!("line {line} of `{path}` is no text in UTF-8, UTF-16 or code page 932"),
-        )
-        .hint("check that it is the right file; if it is a table, save it as CSV in UTF-8")
+        let text = say("error-plan.no-known-text").count("line", line);
+        let error = CommandError::new(Kind::Refused, text.with("path", path));
+        error.hint(say("hint-plan.right-file"))
     })
 }
 

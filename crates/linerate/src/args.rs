@@ -6,17 +6,22 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use locale::Language;
 
-use crate::{exit, version};
+use crate::version;
 
 /// Finds why a file share is slower than its network, and proves what helps.
 #[derive(Debug, Parser)]
 #[command(name = "linerate", version, long_version = version::LONG, about, max_term_width = 100)]
-#[command(after_help = after_help())]
 pub struct Arguments {
-    /// Language of what is said: `en` or `ja`; without it the locale decides (`LC_ALL`, `LANG`).
-    /// Help, manuals and JSON are English
+    /// Language of what is said: `en` or `ja`
+    ///
+    /// without it the locale decides (`LC_ALL`, `LANG`); help, manuals and JSON are English
     #[arg(long, global = true, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
+    /// Write what happens into this new file, for a report of a bug
+    ///
+    /// LINERATE_LOG says how much: `debug`, `info` or `host=trace,smb=info`; without a file it goes to standard error
+    #[arg(long, global = true, value_name = "FILE")]
+    pub log: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -34,54 +39,44 @@ impl Arguments {
     }
 }
 
-/// What stands below the options: what the program answers, and where it keeps things.
-fn after_help() -> String {
-    format!(
-        "{}\n\n\
-        run files and open changes are kept in /var/lib/linerate (root) or $XDG_STATE_HOME/linerate, else\n\
-        ~/.local/state/linerate; LINERATE_STATE_DIR names another folder",
-        exit::help()
-    )
-}
-
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure the path to a share and name the first thing that loses; changes no setting
+    /// Measure the path to a share and name the first thing that loses
     Check(CheckArguments),
-    /// Measure a share, a folder, a disk or raw TCP: one workload, or what a known benchmark does
+    /// Measure a share, folder, disk or raw TCP, also as benchmarks do
     Bench(BenchArguments),
-    /// Try changes in a fair experiment and keep only what is proven, until reboot or undo
+    /// Try changes in a fair experiment and keep only what is proven
     Tune(TuneArguments),
-    /// Vary several settings in a fair experiment, as a plan in TOML says, and change nothing for good
+    /// Vary settings fairly, as a plan says, and keep nothing
     #[command(subcommand)]
     Experiment(ExperimentCommand),
-    /// Show what is set on a host, or on both ends of a path and where they contradict each other
+    /// Show what is set on a host, or how two ends contradict
     Inspect(InspectArguments),
     /// Set knobs of a host, all of them or none, until reboot or undo
     Set(SetArguments),
-    /// List profiles, or show the rules of one: what it sets where, and why
+    /// List profiles, or show what one sets where, and why
     Profiles(ProfilesArguments),
-    /// Put back what was changed: one change, or all open ones, newest first
+    /// Put back what was changed: one change, or all, newest first
     Undo(UndoArguments),
     /// List what is changed now, by which run, since when
     Changes(JsonArguments),
     /// Analyse a run file again, or a table that anybody measured
     Analyze(AnalyzeArguments),
-    /// Compare results of other programs before and after a change, or say how many runs that takes
+    /// Compare results of other programs before and after a change
     Compare(CompareArguments),
     /// Draw a run file as one HTML page
     Report(ReportArguments),
-    /// Copy files and trees to, from and between shares over every channel
+    /// Copy files and trees to, from and between shares
     Copy(CopyArguments),
     /// List the shares of a server, or what is in a folder of one
     Ls(LsArguments),
-    /// A LAN on this machine: hosts, links with a rate, a real Samba (needs root)
+    /// A LAN on this machine, with a real Samba (needs root)
     #[command(subcommand)]
     Lab(LabCommand),
-    /// The whole job on a virtual LAN: check, tune, undo, with a report (needs root)
+    /// The whole job on a virtual LAN, with a report (needs root)
     Demo(DemoArguments),
-    /// Print what a report of a bug needs: this build, this system, what can be read and set here; no names, no addresses
+    /// Print what a report of a bug needs, without names and addresses
     Doctor(JsonArguments),
     /// Print a manual page: `linerate man check | man -l -`
     Man(ManArguments),
@@ -132,8 +127,9 @@ pub struct PathArguments {
     /// is installed
     #[arg(long, value_name = "HOST", default_value = "local")]
     pub client: String,
-    /// Where the server is, if linerate may run commands there: `local`, `lab://LAB/HOST` or
-    /// `ssh://[user@]host[:port]`
+    /// Where the server is, to look and measure there as well
+    ///
+    /// `local`, `lab://LAB/HOST` or `ssh://[user@]host[:port]`, if linerate may run commands there
     #[arg(long, value_name = "HOST")]
     pub server: Option<String>,
     #[command(flatten)]
@@ -143,9 +139,11 @@ pub struct PathArguments {
 /// Who logs in, and what the session must be.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoginArguments {
-    /// File with `username=`, `password=` and `domain=` lines, as mount.cifs reads it; else the
-    /// password is taken from the environment variable LINERATE_PASSWORD, or asked for where you
-    /// have no Kerberos ticket for the server
+    /// File with user and password, as mount.cifs reads it
+    ///
+    /// it has `username=`, `password=` and `domain=` lines; else the password is taken from the
+    /// environment variable LINERATE_PASSWORD, or asked for where you have no Kerberos ticket for the
+    /// server
     #[arg(long, value_name = "FILE")]
     pub credentials: Option<PathBuf>,
     /// Log in by Kerberos and nothing else: with a ticket of your own, which is tried first, or a
@@ -158,8 +156,10 @@ pub struct LoginArguments {
     /// Log in by NTLMv2, even where krb5.conf knows the user's domain, which means Kerberos else
     #[arg(long)]
     pub ntlm: bool,
-    /// Go in as a guest, by the name before the `@` or else as `guest`, without a password: such a
-    /// session can neither be signed nor encrypted
+    /// Go in as a guest, without a password
+    ///
+    /// by the name before the `@` or else as `guest`; such a session can neither be signed nor
+    /// encrypted
     #[arg(long, conflicts_with_all = ["credentials", "kerberos", "kdc", "ntlm", "anonymous"])]
     pub guest: bool,
     /// Go in without any name, if the server allows that; likewise without protection
@@ -306,11 +306,15 @@ pub enum DirectionArgument {
 /// `bench`.
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// A share; a host as `tcp://ADDRESS[:PORT]` with an `iperf3 -s`; with a preset or a recipe also a
-    /// folder, as of a mounted share, or `disk:FOLDER` on a local disk (both by fio)
+    /// A share, `tcp://ADDRESS[:PORT]`, a folder or `disk:FOLDER`
+    ///
+    /// TCP needs an `iperf3 -s` there; a folder, as of a mounted share, and a local disk are measured by
+    /// fio, with a preset or a recipe
     pub target: String,
-    /// Do what a known benchmark does: cdm9, cdm9-nvme, cdm8, atto, iperf, copy, copy-10gb,
-    /// lantest, lantest-3mb, lantest-30mb, lantest-3000mb, frames, frames-fast
+    /// Do what a known benchmark does: cdm9, atto, iperf, copy, ...
+    ///
+    /// cdm9, cdm9-nvme, cdm8, atto, iperf, copy, copy-10gb, lantest, lantest-3mb, lantest-30mb,
+    /// lantest-3000mb, frames, frames-fast
     #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
     pub preset: Option<String>,
     /// Do what a recipe of your own says, in TOML; docs/files.md says how
@@ -370,8 +374,9 @@ pub struct TuneArguments {
     /// Have the hosts set at their next start as well what is kept, as `set --persist` does
     #[arg(long)]
     pub persist: bool,
-    /// Print the schedule and the very commands, and change no setting; unless `--profile` says what to
-    /// try, a short check measures the path first
+    /// Print the schedule and the very commands, and change nothing
+    ///
+    /// unless `--profile` says what to try, a short check measures the path first
     #[arg(long)]
     pub dry_run: bool,
     /// Blocks of each experiment; each holds every arm once
@@ -383,7 +388,7 @@ pub struct TuneArguments {
     /// Differences smaller than this many percent do not matter
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub band: f64,
-    /// Try only these changes, by the ids that a dry run shows (`mtu-9000`)
+    /// Try only these changes, by the ids that a dry run shows
     #[arg(
         long,
         value_name = "ID",
@@ -391,8 +396,10 @@ pub struct TuneArguments {
         conflicts_with = "profile"
     )]
     pub only: Vec<String>,
-    /// Search for the best setting for this: the check's fixes, what the client asks for and what is set
-    /// at both ends, alone and together; else the check's fixes are tried one after the other
+    /// Search for the best setting for this
+    ///
+    /// the check's fixes, what the client asks for and what is set at both ends, alone and together; else the check's
+    /// fixes are tried one after the other
     #[arg(long, value_enum, conflicts_with = "profile")]
     pub goal: Option<GoalArgument>,
     /// How long the search may take, as `90s`, `10m` or `1h`
@@ -408,7 +415,8 @@ pub struct TuneArguments {
 /// Which profile.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProfileArguments {
-    /// What the rules of a profile say: one that `linerate profiles` lists, or a file of your own.
+    /// What a profile says that `linerate profiles` lists, or a file
+    ///
     /// `tune` keeps it only if it is proven to be faster, `set` makes it without measuring
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
@@ -462,17 +470,21 @@ pub enum ExperimentCommand {
 pub struct ExperimentArguments {
     /// The plan, in TOML like those in `plans/`; docs/files.md says how
     pub plan: PathBuf,
-    /// What is measured, instead of what the plan says: a share, a folder, or `tcp://ADDRESS`
+    /// What is measured, instead of what the plan says
+    ///
+    /// a share, a folder, or `tcp://ADDRESS`
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
     #[command(flatten)]
     pub path: PathArguments,
     #[command(flatten)]
     pub output: OutputArguments,
-    /// Print the whole schedule, the very commands and how long it takes, and change nothing
+    /// Print schedule, commands and duration, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Blocks, instead of what the plan says; each holds every arm once
+    /// Blocks, instead of what the plan says
+    ///
+    /// each holds every arm once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub blocks: Option<u32>,
     /// Counted seconds of each trial, instead of what the plan says
@@ -523,7 +535,7 @@ fn duration(typed: &str) -> Result<std::time::Duration, String> {
 /// `inspect`.
 #[derive(Debug, Args)]
 pub struct InspectArguments {
-    /// One host, or both ends: `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`
+    /// `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`; two are both ends
     #[arg(value_name = "HOST", default_value = "local", num_args = 1..=2)]
     pub hosts: Vec<String>,
     /// Tell all about one setting, and look at no host
@@ -539,8 +551,9 @@ pub struct InspectArguments {
 pub struct SetArguments {
     /// `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`
     pub host: String,
-    /// What to set: `tcp.congestion_control=cubic`, `nic.mtu@eth0=9000` for an interface, or
-    /// `smb.server.sendfile@media=on` for a share
+    /// What to set, as `nic.mtu@eth0=9000`
+    ///
+    /// `tcp.congestion_control=cubic`, `nic.mtu@eth0=9000` for an interface, or `smb.server.sendfile@media=on` for a share
     #[arg(
         required_unless_present = "profile",
         conflicts_with = "profile",
@@ -559,11 +572,14 @@ pub struct SetArguments {
     /// The interfaces that a profile is meant for [default: those that are up and have an address]
     #[arg(long, value_name = "NIC", value_delimiter = ',', requires = "profile")]
     pub nic: Vec<String>,
-    /// Have the system set it at its next start as well, in the way of whoever sets it up there: `sysctl.d`, `netplan`,
-    /// `NetworkManager`, `ifupdown` or `udev`
+    /// Have the system set it at its next start as well
+    ///
+    /// by what sets it up there: `sysctl.d`, `netplan`, `NetworkManager`, `ifupdown` or `udev`
     #[arg(long)]
     pub persist: bool,
-    /// A host behind `ssh` that hears nothing for so long while it is being changed puts itself back
+    /// After so long without a word a host puts itself back
+    ///
+    /// a host behind `ssh`, while it is being changed
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(2..=3600))]
     pub lease: u64,
     /// Print the very commands, and change nothing
@@ -593,17 +609,22 @@ pub struct UndoArguments {
 /// `analyze`.
 #[derive(Debug, Args)]
 pub struct AnalyzeArguments {
-    /// A run file; or a table (CSV) that anybody measured; or arms as `NAME=FILE` with results of
-    /// iperf3, fio or hyperfine in JSON, the first arm being the baseline
+    /// A run file, a table (CSV), or arms as `NAME=FILE`
+    ///
+    /// arms are results of iperf3, fio or hyperfine in JSON, the first being the baseline
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
-    /// Columns of a table with measured values, with commas in between; a name with a comma in quotes
+    /// Columns of a table with measured values, as `a,b`
+    ///
+    /// a name with a comma stands in quotes
     #[arg(long, value_name = "COLUMN")]
     pub response: Vec<String>,
-    /// Columns of a table that were varied, written in the same way; `a:b` asks for an interaction
+    /// Columns of a table that were varied
+    ///
+    /// written in the same way; `a:b` asks for an interaction
     #[arg(long, value_name = "COLUMN")]
     pub factors: Vec<String>,
-    /// Column of a table that says which rows were measured together
+    /// Column that says which rows were measured together
     #[arg(long, value_name = "COLUMN")]
     pub blocks: Option<String>,
     /// Column of a table that says which rows are of one run, which is one measurement
@@ -618,7 +639,7 @@ pub struct AnalyzeArguments {
     /// Differences of a table smaller than this many percent do not matter
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub band: f64,
-    /// Whether more of what was measured is better [default: as the names of the columns tell]
+    /// Whether more is better [default: by the columns' names]
     #[arg(long, value_enum)]
     pub better: Option<BetterArgument>,
     #[command(flatten)]
@@ -631,15 +652,17 @@ pub struct AnalyzeArguments {
 /// `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Results before the change: text of CrystalDiskMark, ATTO, DiskSpd or robocopy, or JSON of iperf3,
-    /// fio or hyperfine; several runs stand one after the other
+    /// Results before the change
+    ///
+    /// text of CrystalDiskMark, ATTO, DiskSpd or robocopy, or JSON of iperf3, fio or hyperfine; several runs
+    /// stand one after the other
     pub before: String,
     /// Results of the same program after it
     pub after: String,
     /// Differences smaller than this many percent do not matter
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
     pub band: f64,
-    /// The change that you hope for, in percent: how many runs would find it
+    /// The change that you hope for: how many runs would find it
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = percent)]
     pub hoped: f64,
     #[command(flatten)]
@@ -674,11 +697,14 @@ pub enum BetterArgument {
 pub struct ReportArguments {
     /// A run file
     pub run: PathBuf,
-    /// Where the page goes [default: beside the run file, ending in .html, or .shareable.html]
+    /// Where the page goes [default: beside the run file]
+    ///
+    /// it ends in .html, or .shareable.html
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Put stand-ins for the names of hosts, shares, users and domains and for addresses, so that
-    /// strangers can read the page; names of folders, files and interfaces stay
+    /// Hide names and addresses, so that strangers can read it
+    ///
+    /// names of hosts, shares, users and domains, and addresses; those of folders, files and interfaces stay
     #[arg(long)]
     pub shareable: bool,
     #[command(flatten)]
@@ -715,11 +741,12 @@ pub enum LinksArgument {
 /// `copy`.
 #[derive(Debug, Args)]
 pub struct CopyArguments {
-    /// Files and folders: paths, or a share's as `smb://host/share/file`; of a folder that ends in
-    /// `/`, what is in it
+    /// Files and folders, also as `smb://host/share/file`
+    ///
+    /// of a folder that ends in `/`, what is in it
     #[arg(required = true)]
     pub sources: Vec<String>,
-    /// A folder to copy into, or the name of one file's copy: a path, or a share's
+    /// A folder to copy into, or the name of one file's copy
     pub destination: String,
     #[command(flatten)]
     pub login: LoginArguments,
@@ -736,14 +763,18 @@ pub struct CopyArguments {
     /// Overwrite files that exist
     #[arg(long)]
     pub force: bool,
-    /// Overwrite files that are older than their source, or differ from it in size
+    /// Overwrite files that are older, or differ in size
     #[arg(long, conflicts_with = "force")]
     pub update: bool,
-    /// Go on with what an earlier run left: skip what it copied, continue what it began
+    /// Go on with what an earlier run left
+    ///
+    /// skip what it copied, continue what it began
     #[arg(long)]
     pub resume: bool,
-    /// Read every copy back before it gets its name, and compare its hash: against errors of network and
-    /// server, and, where the session is signed or encrypted, against whoever is on the path
+    /// Read every copy back and compare its hash
+    ///
+    /// before it gets its name: against errors of network and server, and, where the session is signed or encrypted,
+    /// against whoever is on the path
     #[arg(long)]
     pub verify: bool,
     /// Do not ask for signing: it is asked for where a user logs in, unless `--sign` says otherwise,
@@ -756,7 +787,9 @@ pub struct CopyArguments {
     /// Copy only files like this, as `*.jpg` or `raw/**`
     #[arg(long, value_name = "PATTERN")]
     pub include: Vec<String>,
-    /// Leave out files and folders like this, as `*.tmp` or `cache/`
+    /// Leave out files and folders like this, as `*.tmp`
+    ///
+    /// or `cache/`
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
     /// What to do with symbolic links in the folders that are copied: those of this machine, and of a server with
@@ -783,7 +816,7 @@ pub struct CopyArguments {
 /// `ls`.
 #[derive(Debug, Args)]
 pub struct LsArguments {
-    /// A server as `smb://[user@]host`, or a share or folder of it as `smb://host/share/folder`
+    /// A server as `smb://[user@]host`, or a share or folder of it
     pub place: String,
     #[command(flatten)]
     pub login: LoginArguments,

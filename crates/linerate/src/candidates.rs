@@ -10,6 +10,7 @@ use host::Host;
 use host::change::{Spot, read_states};
 use host::knob;
 use host::profile::{self, Protections};
+use locale::{Message, say};
 use record::{KnobId, Level, Setting, Target, TrialResult, Value};
 
 use crate::args::GoalArgument;
@@ -23,7 +24,7 @@ pub struct Proposal {
     /// Its id and its settings.
     pub candidate: Candidate,
     /// What has to be known before it stays.
-    pub warning: Option<String>,
+    pub warning: Option<Message>,
 }
 
 /// A value of a knob that is worth a try.
@@ -37,6 +38,7 @@ struct Rule {
     /// The rule without which this one has no effect: where that one is not so already, both are one
     /// candidate.
     needs: Option<&'static str>,
+    /// The id of what has to be known before it stays.
     warning: Option<&'static str>,
 }
 
@@ -58,9 +60,7 @@ const WRITING: &[GoalArgument] = &[
     GoalArgument::Copy,
     GoalArgument::SmallFiles,
 ];
-const IN_TURN: &str = "the server then works on one request of a client after the other: faster \
-    while files are in its memory, as the test file is, but on slow disks each request waits for \
-    the one before it, and one slow file stalls the whole client";
+const IN_TURN: &str = "told-check.one-request-at-a-time";
 
 /// In the order in which they are named.
 const RULES: &[Rule] = &[
@@ -90,10 +90,7 @@ const RULES: &[Rule] = &[
         goals: READING,
         // What is read asynchronously is never sent so.
         needs: Some("aio-read-off"),
-        warning: Some(
-            "a file that is cut short while it is being sent ends the client's connection; it has \
-             no effect where anything is signed or encrypted",
-        ),
+        warning: Some("told-check.sendfile"),
     },
     on("nic.tso", "tso"),
     on("nic.gso", "gso"),
@@ -158,7 +155,7 @@ const fn moves_big_files(goal: GoalArgument) -> bool {
     }
 }
 
-fn proposal(id: &str, settings: Vec<Setting>, warning: Option<String>) -> Proposal {
+fn proposal(id: &str, settings: Vec<Setting>, warning: Option<Message>) -> Proposal {
     let level = Level {
         name: id.into(),
         settings,
@@ -226,15 +223,19 @@ fn of_rules(
     let proposals = found.iter().map(|(rule, settings)| {
         let first = found.iter().find(|(first, _)| rule.needs == Some(first.id));
         let one = match first {
-            None => proposal(rule.id, settings.clone(), rule.warning.map(str::to_owned)),
+            None => proposal(rule.id, settings.clone(), rule.warning.map(say)),
             Some((first, before)) => {
                 let settings = before.iter().chain(settings).cloned().collect();
-                let warnings: Vec<&str> = [first.warning, rule.warning]
-                    .into_iter()
-                    .flatten()
-                    .collect();
+                let warning = match (first.warning.map(say), rule.warning.map(say)) {
+                    (Some(first), Some(second)) => Some(
+                        say("told-check.both-warnings")
+                            .with("first", first)
+                            .with("second", second),
+                    ),
+                    (first, second) => first.or(second),
+                };
                 let id = format!("{}-with-{}", rule.id, first.id);
-                proposal(&id, settings, Some(warnings.join("; ")))
+                proposal(&id, settings, warning)
             }
         };
         (*rule, one)

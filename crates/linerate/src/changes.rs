@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use host::journal::{self, Journal, Listing, UndoMode, UndoOutcome, Undone};
+use host::change::{UndoMode, UndoOutcome, Undone};
+use host::journal::{self, Journal, Listing, Summary};
 use host::knob;
+use locale::{Message, said, say};
 use report::Style;
 use serde_json::json;
 
@@ -29,11 +31,14 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
         damaged.extend(listing.damaged.into_iter().map(CommandError::from));
     }
     for error in &damaged {
-        terminal::say(&format!("warning: {}", error.text()));
+        terminal::say(&said(
+            &say("told-change.damaged").with("error", error.said()),
+        ));
     }
-    let hints: BTreeSet<&str> = damaged.iter().filter_map(CommandError::next).collect();
-    for hint in hints {
-        terminal::say(&format!("hint: {hint}"));
+    let said_next = |error: &CommandError| Some(error.failure().said(error.next()?));
+    let hints: BTreeSet<String> = damaged.iter().filter_map(said_next).collect();
+    for next in hints {
+        terminal::say(&hint(next));
     }
     if arguments.json {
         let changes: Vec<_> = open
@@ -45,43 +50,56 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     } else if open.is_empty() {
         // What could not be read may be a change.
         if damaged.is_empty() {
-            terminal::print("nothing is changed");
+            terminal::print(&locale::text("told-change.nothing-is-changed"));
         }
     } else {
-        let mut rows = Vec::new();
-        for (_, summary) in &open {
-            let state = if summary.kept { "kept" } else { "unfinished" };
-            for setting in &summary.settings {
-                rows.push(vec![
-                    summary.id.clone(),
-                    setting.host.to_string(),
-                    format!("{} {}", setting.knob, setting.target),
-                    format!("{} -> {}", setting.before, setting.after),
-                    state.to_owned(),
-                    summary.run.clone(),
-                    summary.since.strftime("%Y-%m-%d %H:%M").to_string(),
-                ]);
-            }
-        }
-        let headers = [
-            "change",
-            "host",
-            "setting",
-            "before -> now",
-            "state",
-            "run",
-            "since (UTC)",
-        ];
-        terminal::print_drawn(&report::table(&headers, &rows, style()));
-        terminal::print(
-            "hint: `linerate undo` puts everything back, `linerate undo CHANGE` one change",
-        );
+        let summaries = open.iter().map(|(_, summary)| summary);
+        terminal::print_drawn(&open_changes(summaries));
+        terminal::print(&hint(say("hint-change.undo")));
     }
     Ok(if open.is_empty() && damaged.is_empty() {
         ExitCode::SUCCESS
     } else {
         Exit::Found.into()
     })
+}
+
+/// The changes that are open, as a table of their settings.
+fn open_changes<'a>(summaries: impl Iterator<Item = &'a Summary>) -> String {
+    let mut rows = Vec::new();
+    for summary in summaries {
+        let state = match summary.kept {
+            true => "told-change.kept",
+            false => "told-change.unfinished",
+        };
+        for setting in &summary.settings {
+            rows.push(vec![
+                summary.id.clone(),
+                setting.host.to_string(),
+                format!("{} {}", setting.knob, setting.target),
+                format!("{} -> {}", setting.before, setting.after),
+                locale::text(state),
+                summary.run.clone(),
+                summary.since.strftime("%Y-%m-%d %H:%M").to_string(),
+            ]);
+        }
+    }
+    let headers = [
+        "told-change.column-change",
+        "told-change.column-host",
+        "told-change.column-setting",
+        "told-change.column-before-and-now",
+        "told-change.column-state",
+        "told-change.column-run",
+        "told-change.column-since",
+    ];
+    let headers = headers.map(locale::text);
+    report::table(&headers.each_ref().map(String::as_str), &rows, style())
+}
+
+/// What to do next, as it is printed beside what a command says.
+pub fn hint(next: impl Into<Message>) -> String {
+    said(&say("told-change.hint").with("hint", next.into()))
 }
 
 /// How tables look on standard output.
@@ -115,13 +133,13 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
             "errors": errors, "complete": complete }));
     } else if undone.is_empty() {
         if errors.is_empty() {
-            terminal::print("nothing is changed, so there is nothing to undo");
+            terminal::print(&locale::text("told-change.nothing-to-undo"));
         }
     } else {
         terminal::print_drawn(&text(&undone));
         let reports = undone.iter().flat_map(|change| &change.reports);
-        for hint in hints(reports.map(|report| &report.outcome)) {
-            terminal::say(hint);
+        for next in hints(reports.map(|report| &report.outcome)) {
+            terminal::say(&next);
         }
     }
     Ok(if complete {
@@ -132,17 +150,13 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
 }
 
 /// What can be done about what is left.
-fn hints<'a>(outcomes: impl Iterator<Item = &'a UndoOutcome>) -> BTreeSet<&'static str> {
+fn hints<'a>(outcomes: impl Iterator<Item = &'a UndoOutcome>) -> BTreeSet<String> {
     let hints = outcomes.filter_map(|outcome| match outcome {
-        UndoOutcome::Foreign => {
-            Some("hint: what somebody else set is only overwritten with `--force`")
-        }
-        UndoOutcome::Failed { .. } => {
-            Some("hint: what failed stays in the journal; `linerate undo` tries it again")
-        }
+        UndoOutcome::Foreign => Some(say("hint-change.foreign")),
+        UndoOutcome::Failed { .. } => Some(say("hint-change.failed")),
         _ => None,
     });
-    hints.collect()
+    hints.map(hint).collect()
 }
 
 /// What was put back, and what could not even be looked at.
@@ -169,12 +183,19 @@ pub fn undo_all(
         }
     }
     if let (Some(id), true) = (id, named.len() > 1) {
-        let names: Vec<String> = named
-            .iter()
-            .map(|(folder, own)| format!("`{own}` in `{}`", folder.display()))
-            .collect();
-        let text = format!("`{id}` is more than one change: {}", names.join(", "));
-        return Err(CommandError::new(Kind::Usage, text).hint("name it in full"));
+        let changes = named.iter().map(|(folder, own)| {
+            say("error-change.change-in-journal")
+                .with("change", own)
+                .with("folder", folder.display().to_string())
+        });
+        let changes = changes.reduce(|first, next| {
+            say("error-change.one-more")
+                .with("first", first)
+                .with("next", next)
+        });
+        let text = say("error-change.ambiguous").with("id", id);
+        let text = text.with_known("changes", changes);
+        return Err(CommandError::new(Kind::Usage, text).hint(say("hint-change.in-full")));
     }
     named.dedup_by(|one, other| one.0 == other.0);
     let mut undone = Vec::new();
@@ -236,46 +257,47 @@ pub fn tell_leftovers() {
         return;
     }
     let runs: Vec<String> = runs.into_iter().collect();
-    terminal::say(&format!(
-        "warning: what {} changed is still so, because it was cut short or is still at work: what is \
-         measured now is measured with it",
-        runs.join(", ")
-    ));
-    terminal::say("hint: `linerate changes` shows it, `linerate undo` puts it back");
+    terminal::say(&said(&say("told-change.leftovers").with("runs", runs)));
+    terminal::say(&hint(say("hint-change.leftovers")));
 }
 
-/// What was put back, with the value read back at the end.
+/// What was put back, with the value read back at the end, in the language that is spoken.
 pub fn rows(undone: &[Undone]) -> Vec<Vec<String>> {
     let reports = undone.iter().flat_map(|change| &change.reports);
     reports
         .map(|report| {
-            let now = report
-                .now
-                .as_ref()
-                .map_or_else(|| "not known".to_owned(), ToString::to_string);
+            let now = report.now.as_ref().map_or_else(
+                || locale::text("told-change.not-known"),
+                ToString::to_string,
+            );
             vec![
                 report.host.to_string(),
                 format!("{} {}", report.knob, report.target),
                 format!("{} -> {}", report.before, report.after),
                 now,
-                outcome(&report.outcome),
+                said(&outcome(&report.outcome)),
             ]
         })
         .collect()
 }
 
-/// The headings of [`rows`].
-pub const HEADINGS: [&str; 5] = [
-    "host",
-    "setting",
-    "before -> changed to",
-    "reads now",
-    "outcome",
-];
+/// The headings of [`rows`], likewise.
+pub fn headings() -> [String; 5] {
+    let headings = [
+        "told-change.column-host",
+        "told-change.column-setting",
+        "told-change.column-before-and-changed",
+        "told-change.column-reads-now",
+        "told-change.column-outcome",
+    ];
+    headings.map(locale::text)
+}
 
 /// What was put back, as a table, and the commands of a dry run.
 pub fn text(undone: &[Undone]) -> String {
-    let mut text = report::table(&HEADINGS, &rows(undone), style());
+    let headings = headings();
+    let headings = headings.each_ref().map(String::as_str);
+    let mut table = report::table(&headings, &rows(undone), style());
     let commands = undone
         .iter()
         .flat_map(|change| &change.reports)
@@ -290,25 +312,24 @@ pub fn text(undone: &[Undone]) -> String {
         });
     let commands: String = commands.collect();
     if !commands.is_empty() {
-        text += "these commands would run:\n";
-        text += &commands;
+        table += &locale::text("told-change.would-run");
+        table += "\n";
+        table += &commands;
     }
-    text
+    table
 }
 
-fn outcome(outcome: &UndoOutcome) -> String {
+fn outcome(outcome: &UndoOutcome) -> Message {
     match outcome {
-        UndoOutcome::AlreadyBefore => "as before, nothing to do".into(),
-        UndoOutcome::Restored => "put back".into(),
-        UndoOutcome::SiblingRestored => "moved with it, put back".into(),
-        UndoOutcome::Foreign | UndoOutcome::SiblingForeign => {
-            "set by somebody else, left alone".into()
-        }
-        UndoOutcome::Restarted => "the host has restarted since".into(),
-        UndoOutcome::Gone { reason } => reason.clone(),
-        UndoOutcome::OtherMachine => "another machine answers now, left alone".into(),
-        UndoOutcome::Failed { chain } => format!("failed: {}", chain.join(": ")),
-        UndoOutcome::WouldRestore { .. } => "would be put back".into(),
+        UndoOutcome::AlreadyBefore => say("told-change.as-before"),
+        UndoOutcome::Restored => say("told-change.put-back"),
+        UndoOutcome::SiblingRestored => say("told-change.sibling-put-back"),
+        UndoOutcome::Foreign | UndoOutcome::SiblingForeign => say("told-change.set-by-others"),
+        UndoOutcome::Restarted => say("told-change.restarted"),
+        UndoOutcome::Gone { reason } => reason.clone().into(),
+        UndoOutcome::OtherMachine => say("told-change.other-machine"),
+        UndoOutcome::Failed { chain } => say("told-change.failed").with("reason", chain.join(": ")),
+        UndoOutcome::WouldRestore { .. } => say("told-change.would-put-back"),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::failure::CommandError;
 use crate::path::{SharePath, folder, resolve, timing};
 use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
-use crate::{changes, path_facts, share, stop, tune};
+use crate::{changes, path_facts, share, stop};
 
 /// Most trials of one check, whatever would still change what can be said.
 const TRIALS_MAX: usize = 1000;
@@ -74,7 +74,7 @@ pub fn measure(
     let header = Plan::Check {
         share: path.share.address.clone(),
     };
-    let seed = tune::random_seed()?;
+    let seed = runs::random_seed()?;
     let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
     progress.stage(&text("stage.path"));
     let (whole_path, asked) = (path.clone(), stop.clone());

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use fit::compare::{Comparison, Question, compare};
 use fit::table::{ARM_BYTES_MAX, Arms};
+use locale::{Message, said, say};
 use stats::Verdict;
 
 use crate::analyze::{Typed, read, wrong};
@@ -31,12 +32,10 @@ pub fn run(arguments: &CompareArguments) -> Result<ExitCode, CommandError> {
     };
     let compared = compare(&arms, question);
     if compared.is_empty() {
-        let text = format!(
-            "`{}` and `{}` have no figure in common",
-            arguments.before, arguments.after
-        );
-        return Err(CommandError::new(Kind::Refused, text)
-            .hint("compare the same tests of the same program"));
+        let text = say("error-plan.no-figure-in-common")
+            .with("before", &arguments.before)
+            .with("after", &arguments.after);
+        return Err(CommandError::new(Kind::Refused, text).hint(say("hint-plan.same-tests")));
     }
     if arguments.json {
         terminal::print_json(&compared);
@@ -54,26 +53,7 @@ pub fn run(arguments: &CompareArguments) -> Result<ExitCode, CommandError> {
 fn text(compared: &[Comparison], question: Question) -> String {
     let mut text = String::new();
     for one in compared {
-        let name = match one.test.is_empty() {
-            true => one.response.to_owned(),
-            false => format!("{}, {}", one.test, one.response),
-        };
-        let verdict = match one.verdict {
-            Verdict::Better => "better",
-            Verdict::Worse => "worse",
-            Verdict::Equivalent => "no difference that matters",
-            Verdict::Undecided => "cannot tell",
-        };
-        let interval = one.ratio.interval.map_or_else(String::new, |[low, high]| {
-            let confidence = 100.0 * one.ratio.confidence.unwrap_or_default();
-            format!(" [{low:.3}, {high:.3}] at {confidence:.1} %")
-        });
-        let [before, after] = one.medians;
-        let [runs_before, runs_after] = one.runs;
-        text += &format!(
-            "{name}: {verdict}: {:.3} x{interval}, {before:.2} -> {after:.2} ({runs_before} and {runs_after} runs)\n",
-            one.ratio.value
-        );
+        text += &format!("{}\n", said(&figure(one)));
         if let Some(reason) = &one.reason {
             text += &format!("  {reason}\n");
         }
@@ -81,23 +61,55 @@ fn text(compared: &[Comparison], question: Question) -> String {
     let open = compared.iter().filter(|one| one.reason.is_some());
     let most = open.max_by_key(|one| one.runs_needed.unwrap_or(usize::MAX));
     if let Some(one) = most {
-        let noise = match one.noise_measured {
-            true => format!(
-                "as these differ by {:.1} % from run to run",
-                100.0 * one.noise
-            ),
-            false => format!("if runs differ by {:.0} %", 100.0 * one.noise),
-        };
-        let hoped = 100.0 * question.hoped;
-        text += &match one.runs_needed {
-            Some(runs) => format!(
-                "\nTo find a change of {hoped:.0} %: {runs} runs before and {runs} after, {noise}. \
-                 Take them in turn: one before, one after, and so on.\n"
-            ),
-            None => format!(
-                "\nA change of {hoped:.0} % cannot be found here by a thousand runs, {noise}.\n"
-            ),
-        };
+        text += &format!("\n{}\n", said(&runs_needed(one, question)));
     }
     text
+}
+
+/// What is said of one figure.
+fn figure(one: &Comparison) -> Message {
+    let name = match one.test.is_empty() {
+        true => one.response.to_owned(),
+        false => format!("{}, {}", one.test, one.response),
+    };
+    let verdict = say(match one.verdict {
+        Verdict::Better => "verdict.better",
+        Verdict::Worse => "verdict.worse",
+        Verdict::Equivalent => "told-plan.no-difference",
+        Verdict::Undecided => "told-plan.cannot-tell",
+    });
+    let [before, after] = one.medians;
+    let [runs_before, runs_after] = one.runs;
+    let figure = say("told-plan.compared")
+        .with("name", name)
+        .with("verdict", verdict)
+        .with("ratio", format!("{:.3}", one.ratio.value))
+        .with("before", format!("{before:.2}"))
+        .with("after", format!("{after:.2}"))
+        .count("runs_before", runs_before)
+        .count("runs_after", runs_after);
+    match one.ratio.interval {
+        Some([low, high]) => {
+            let confidence = 100.0 * one.ratio.confidence.unwrap_or_default();
+            figure
+                .with("low", format!("{low:.3}"))
+                .with("high", format!("{high:.3}"))
+                .with("confidence", format!("{confidence:.1}"))
+        }
+        None => figure,
+    }
+}
+
+/// How many runs would find the change hoped for.
+fn runs_needed(one: &Comparison, question: Question) -> Message {
+    let decimals = usize::from(one.noise_measured);
+    let sentence = match (one.runs_needed, one.noise_measured) {
+        (Some(runs), true) => say("told-plan.runs-needed").count("runs", runs),
+        (Some(runs), false) => say("told-plan.runs-needed-if").count("runs", runs),
+        (None, true) => say("told-plan.never-found"),
+        (None, false) => say("told-plan.never-found-if"),
+    };
+    sentence
+        .with("hoped", format!("{:.0}", 100.0 * question.hoped))
+        .with("noise", format!("{:.decimals$}", 100.0 * one.noise))
 }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use locale::{Message, said, say, text};
 use os::sandbox::{Confined, Enforced, Rules, User};
 use record::{Outcome, Record, Run};
 use smb::TicketCache;
@@ -97,8 +98,7 @@ pub fn to(rules: &Rules, verbose: bool) -> Result<Held, CommandError> {
 }
 
 fn failed(error: std::io::Error) -> CommandError {
-    let text = "cannot give up rights that are not needed";
-    CommandError::caused(Kind::Refused, text, &error)
+    CommandError::caused(Kind::Refused, say("error-check.rights"), &error)
 }
 
 impl Held {
@@ -108,7 +108,8 @@ impl Held {
             self.confined.unprivileged = os::sandbox::drop_root().map_err(failed)?;
         }
         if self.verbose {
-            terminal::say(&said("this command", &self.confined));
+            let ids = ["told-check.sandbox", "told-check.sandbox-incomplete"];
+            terminal::say(&said(&completeness(ids, &self.confined)));
         }
         Ok(())
     }
@@ -137,13 +138,28 @@ pub fn for_parent(rules: &Rules, verbose: bool) -> Result<(), CommandError> {
     held.ready()
 }
 
-/// What the system lacks for a sandbox.
-fn said(whose: &str, confined: &Confined) -> String {
-    let missing = confined.missing();
+/// The first of these sentences where the system lacks nothing for a sandbox, else the second.
+fn completeness([complete, incomplete]: [&'static str; 2], confined: &Confined) -> Message {
+    let missing: Vec<String> = missing(confined).into_iter().map(text).collect();
     match missing.is_empty() {
-        true => format!("sandbox of {whose}: complete"),
-        false => format!("sandbox of {whose}: incomplete: {}", missing.join("; ")),
+        true => say(complete),
+        false => say(incomplete).with("missing", missing.join("; ")),
     }
+}
+
+/// What [`Confined::missing`] says in English, for every language.
+fn missing(confined: &Confined) -> Vec<&'static str> {
+    let lacks = [
+        (!confined.unprivileged, "told-check.keeps-root"),
+        (confined.files == Enforced::No, "told-check.files-open"),
+        (
+            confined.files == Enforced::Partly,
+            "told-check.files-partly-open",
+        ),
+        (!confined.system_calls, "told-check.calls-unfiltered"),
+    ];
+    let lacks = lacks.into_iter().filter(|(lacking, _)| *lacking);
+    lacks.map(|(_, id)| id).collect()
 }
 
 /// What the client lacked for the sandboxes of a run's trials, each answer once.
@@ -170,7 +186,8 @@ pub fn of_trials(run: &Run) -> Vec<String> {
             },
             system_calls: sandbox.system_calls,
         };
-        said("trials", &confined)
+        let ids = ["told-check.trials", "told-check.trials-incomplete"];
+        said(&completeness(ids, &confined))
     });
     lines.collect()
 }

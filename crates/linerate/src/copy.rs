@@ -9,12 +9,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::{Message, said, say};
 use os::sandbox::Rules;
-use record::Bytes;
-use report::quantity;
 use smb::Stop;
 use smb::copy::{
     Event, Existing, Filter, Job, Kind as EntryKind, Links, Names, Options, Progress, Source,
+    Summary,
 };
 
 use crate::args::{CopyArguments, LinksArgument};
@@ -31,8 +31,7 @@ use show::{Ends, as_json, show, show_before_the_end, show_failures, show_without
 /// How often the progress line is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// What to do about a copy that ended before its end.
-const GOES_ON: &str =
-    "nothing that looks complete was left; the same command with `--resume` goes on with the rest";
+const GOES_ON: Message = say("hint-copy.resume");
 
 /// What a source or destination is, as typed.
 enum End {
@@ -49,8 +48,8 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         .collect::<Result<_, _>>()?;
     let options = options(arguments)?;
     if !sources.iter().chain([&destination]).any(End::is_share) {
-        return Err(CommandError::new(Kind::Usage, "neither end is a share")
-            .hint("write one of them as `smb://user@host/share/file`"));
+        let error = CommandError::new(Kind::Usage, say("error-copy.no-share"));
+        return Err(error.hint(say("hint-copy.one-end")));
     }
     let shares = sources.iter().chain([&destination]);
     let shares: Vec<&TypedShare> = shares.filter_map(End::share).collect();
@@ -62,37 +61,18 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     let into = ends_as_folder(&arguments.destination, &destination);
     let job = Job {
         destination: connections.place(&destination)?,
-        sources: (sources.iter().zip(&arguments.sources))
-            .map(|(source, typed)| {
-                let content = match source {
-                    End::Here(path, _) => typed.ends_with('/') || path.file_name().is_none(),
-                    End::Share(_) => typed.ends_with(['/', '\\']),
-                };
-                let place = connections.place(source)?;
-                let name = source.name();
-                Ok(Source {
-                    place,
-                    content,
-                    name,
-                })
-            })
-            .collect::<Result<_, CommandError>>()?,
+        sources: find_sources(&sources, &arguments.sources, &mut connections)?,
         into,
         options,
     };
     // Of a single file, what is wrong with it is wrong with the command.
-    let alone = match job.sources.as_slice() {
-        [source] => {
-            let found = source.place.stat().map_err(explain)?;
-            found.is_some_and(|found| found.kind == EntryKind::File)
-        }
-        _ => false,
-    };
+    let alone = is_one_file(&job)?;
     // Not before: until then there is nothing to be removed, and a server that is silent is not waited for.
     let asked = stop.clone();
     let words = stop::Words {
-        stopping: "what is not complete is removed, or kept for `--resume`",
-        left: "left at once\nhint: the same command with `--resume` goes on with it",
+        stopping: say("told-copy.stopping"),
+        left: say("told-copy.left"),
+        hint: say("hint-copy.resume-it"),
     };
     stop::listen_with(words, move || asked.stop())?;
     let progress = Progress::default();
@@ -117,26 +97,68 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         destination: destination.shown(),
         sent: destination.is_share(),
     };
-    if let Some(error) = summary.ended_by.take() {
-        if arguments.json {
-            terminal::print_json(&as_json(&ends, &connections, &summary, seconds, arguments));
-        } else {
-            show_before_the_end(&summary, progress.files_total());
-        }
+    let took = (seconds, progress.files_total());
+    conclude(arguments, &ends, &connections, summary, took)
+}
+
+/// Says what became of a copy, which took so many seconds and found so many files.
+fn conclude(
+    arguments: &CopyArguments,
+    ends: &Ends,
+    connections: &Connections<'_>,
+    mut summary: Summary,
+    (seconds, found): (f64, u64),
+) -> Result<ExitCode, CommandError> {
+    let ended_by = summary.ended_by.take();
+    if arguments.json {
+        terminal::print_json(&as_json(ends, connections, &summary, seconds, arguments));
+    } else if ended_by.is_some() {
+        show_before_the_end(&summary, found);
+    } else {
+        show(ends, connections, &summary, seconds, arguments);
+    }
+    if let Some(error) = ended_by {
         let lost = matches!(error, smb::Error::ConnectionLost { .. });
         let error = explain(error);
         return Err(if lost { error.hint(GOES_ON) } else { error });
-    }
-    if arguments.json {
-        terminal::print_json(&as_json(&ends, &connections, &summary, seconds, arguments));
-    } else {
-        show(&ends, &connections, &summary, seconds, arguments);
     }
     Ok(if summary.failed > 0 || summary.not_kept > 0 {
         Exit::Found.into()
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// The sources where they are, each with the name of its copy.
+fn find_sources(
+    sources: &[End],
+    typed: &[String],
+    connections: &mut Connections<'_>,
+) -> Result<Vec<Source>, CommandError> {
+    (sources.iter().zip(typed))
+        .map(|(source, typed)| {
+            let content = match source {
+                End::Here(path, _) => typed.ends_with('/') || path.file_name().is_none(),
+                End::Share(_) => typed.ends_with(['/', '\\']),
+            };
+            let place = connections.place(source)?;
+            let name = source.name();
+            Ok(Source {
+                place,
+                content,
+                name,
+            })
+        })
+        .collect()
+}
+
+/// Whether there is one source, which is a file.
+fn is_one_file(job: &Job) -> Result<bool, CommandError> {
+    let [source] = job.sources.as_slice() else {
+        return Ok(false);
+    };
+    let found = source.place.stat().map_err(explain)?;
+    Ok(found.is_some_and(|found| found.kind == EntryKind::File))
 }
 
 /// The folders that are given, and nothing else: what a server says can do no harm elsewhere.
@@ -218,10 +240,8 @@ impl End {
 
 fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
     if arguments.delete && arguments.sources.len() > 1 {
-        return Err(
-            CommandError::new(Kind::Usage, "`--delete` goes with one source only")
-                .hint("what one source does not have, another one may; copy them one by one"),
-        );
+        let error = CommandError::new(Kind::Usage, say("error-copy.delete-of-several"));
+        return Err(error.hint(say("hint-copy.one-by-one")));
     }
     let filter = Filter::new(&arguments.include, &arguments.exclude).map_err(explain)?;
     Ok(Options {
@@ -253,16 +273,16 @@ fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
 
 /// Says what would be done with one file.
 fn tell(event: &Event<'_>) {
-    match event {
+    let (sentence, path) = match event {
         Event::Copied { path, bytes, .. } => {
-            let size = quantity::size(Bytes::new(*bytes));
-            terminal::print(&format!("would copy {path}: {size}"));
+            (say("told-copy.would-copy").bytes("size", *bytes), path)
         }
-        Event::Linked { path } => terminal::print(&format!("would copy {path}: a link")),
-        Event::Deleted { path, .. } => terminal::print(&format!("would remove {path}")),
+        Event::Linked { path } => (say("told-copy.would-link"), path),
+        Event::Deleted { path, .. } => (say("told-copy.would-remove"), path),
         // They are counted, and listed at the end.
-        Event::Skipped { .. } | Event::Failed(_) | Event::NotKept(_) | Event::Lost(_) => {}
-    }
+        Event::Skipped { .. } | Event::Failed(_) | Event::NotKept(_) | Event::Lost(_) => return,
+    };
+    terminal::print(&said(&sentence.with("path", *path)));
 }
 
 /// Draws how far the copy is while `copy` runs, and says when a connection is lost and when it is back.
@@ -294,7 +314,7 @@ fn with_progress<T>(
                 let channels = channels.iter().map(|it| it.bytes_received + it.bytes_sent);
                 meter.sample(Instant::now(), channels.collect(), progress.moved());
                 bar.set_message(match reconnecting {
-                    Some(server) => format!("reconnecting to `{server}`"),
+                    Some(server) => said(&say("told-copy.reconnecting").with("server", server)),
                     None => meter.line(progress),
                 });
             }
@@ -316,15 +336,13 @@ fn news_of_connection(
     match (&*lost, reconnecting) {
         (None, Some(server)) => {
             *lost = Some((server.to_owned(), Instant::now()));
-            Some(format!(
-                "the connection to `{server}` is lost: trying again, with longer and longer pauses"
-            ))
+            Some(said(&say("told-copy.lost").with("server", server)))
         }
         (Some((server, since)), None) => {
-            let seconds = since.elapsed().as_secs_f64();
-            let news = format!("connected to `{server}` again after {seconds:.1} s");
+            let seconds = format!("{:.1}", since.elapsed().as_secs_f64());
+            let news = say("told-copy.connected-again").with("server", server);
             *lost = None;
-            Some(news)
+            Some(said(&news.with("seconds", seconds)))
         }
         _ => None,
     }
@@ -334,13 +352,11 @@ fn news_of_connection(
 pub fn explain(error: smb::Error) -> CommandError {
     let hint = match &error {
         smb::Error::AlreadyExists { .. } | smb::Error::Obstructed { .. } => {
-            Some("`--force` replaces it, `--update` does where the source is newer")
+            Some(say("hint-copy.force"))
         }
-        smb::Error::NotFound { .. } => Some("check the path; names on a share begin below its top"),
-        smb::Error::AccessDenied { .. } => Some("the user needs the right to it on the server"),
-        smb::Error::DiskFull { .. } => {
-            Some("make room there; nothing that looks complete was left")
-        }
+        smb::Error::NotFound { .. } => Some(say("hint-copy.path")),
+        smb::Error::AccessDenied { .. } => Some(say("hint-copy.right")),
+        smb::Error::DiskFull { .. } => Some(say("hint-copy.disk-full")),
         smb::Error::Stopped => Some(GOES_ON),
         _ => None,
     };

@@ -10,11 +10,13 @@ use std::path::Path;
 
 use clap::ValueEnum as _;
 use clap::builder::PossibleValue;
+use locale::{Message, said, say};
 use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing, input};
 use smb::{TicketCache, TicketError, TicketUse};
 use zeroize::Zeroizing;
 
 use crate::args::{ClientArgument, DialectArgument, LoginArguments, SignArgument};
+use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
 use crate::terminal;
@@ -127,8 +129,8 @@ fn without_password(
     share: &TypedShare,
 ) -> Result<Credentials, CommandError> {
     if let (true, Some(user)) = (login.anonymous, &share.user) {
-        let text = format!("the share names the user `{user}`, and `--anonymous` means nobody");
-        return Err(CommandError::new(Kind::Usage, text).hint("leave one of them out"));
+        let text = say("error-copy.user-and-anonymous").with("user", user);
+        return Err(CommandError::new(Kind::Usage, text).hint(say("hint-copy.leave-one-out")));
     }
     let user = share.user.as_deref().unwrap_or("guest");
     let user = user.split_once(';').map_or(user, |(_, user)| user);
@@ -147,7 +149,7 @@ fn without_password(
 
 /// What the session must be.
 pub fn demands(login: &LoginArguments) -> Result<Demands, CommandError> {
-    let usage = |text: &str, hint: &str| Err(CommandError::new(Kind::Usage, text).hint(hint));
+    let usage = |text, hint| Err(CommandError::new(Kind::Usage, say(text)).hint(say(hint)));
     let asked = &login.demands;
     let demands = Demands {
         dialect_min: asked.dialect_min.map_or(Dialect::Smb202, dialect),
@@ -162,23 +164,14 @@ pub fn demands(login: &LoginArguments) -> Result<Demands, CommandError> {
         ..Demands::default()
     };
     if demands.dialect_min > demands.dialect_max {
-        return usage(
-            "no dialect is left: the oldest that will do is newer than the newest to offer",
-            "swap `--dialect-min` and `--dialect-max`",
-        );
+        return usage("error-copy.no-dialect", "hint-copy.swap-dialects");
     }
     if demands.encrypted && demands.dialect_max < Dialect::Smb300 {
-        return usage(
-            "nothing older than SMB 3.0 can be encrypted",
-            "leave out `--encrypt`, or allow 3.0 or newer with `--dialect-max`",
-        );
+        return usage("error-copy.too-old-to-encrypt", "hint-copy.newer-dialect");
     }
     let protected = demands.encrypted || demands.signing == Signing::Required;
     if protected && (login.guest || login.anonymous) {
-        return usage(
-            "a session without a password has no key to sign or encrypt with",
-            "log in as a user, or leave out `--sign required`, `--as windows-11` and `--encrypt`",
-        );
+        return usage("error-copy.no-key", "hint-copy.no-key");
     }
     Ok(demands)
 }
@@ -260,18 +253,7 @@ fn find_user(
 ) -> Result<Found, CommandError> {
     let typed = of_file.as_ref().filter(|_| login.credentials.is_some());
     if let Some(found) = typed {
-        let named = share.user.as_deref();
-        let named = named.map(|user| user.split_once(';').map_or(user, |(_, user)| user));
-        return match named {
-            Some(named) if named != found.user => {
-                let text = format!(
-                    "the share names the user `{named}`, and the credentials file `{}`",
-                    found.user
-                );
-                Err(CommandError::new(Kind::Usage, text).hint("leave one of them out"))
-            }
-            _ => Ok(found.clone().into()),
-        };
+        return agreed_user(found, share);
     }
     let (domain, user) = match share.user.as_deref().map(|user| user.split_once(';')) {
         Some(Some((domain, user))) => (domain.to_owned(), Some(user.to_owned())),
@@ -296,11 +278,11 @@ fn find_user(
     let user = match user.or_else(|| env::var("USER").ok().filter(|user| user != "root")) {
         Some(user) => user,
         None => {
-            let hint = "write the share as `smb://user@host/share`, use `--credentials FILE`, or go in with `--guest` or `--anonymous`";
-            return Err(missed.map_or_else(
-                || CommandError::new(Kind::Usage, "no user name is given").hint(hint),
-                |error| unused("no user name is given", error),
-            ));
+            if let Some(error) = missed {
+                return Err(unused(say("error-copy.no-user-and-ticket"), error));
+            }
+            let error = CommandError::new(Kind::Usage, say("error-copy.no-user"));
+            return Err(error.hint(say("hint-copy.user")));
         }
     };
     let password = find_password(&user, share, missed)?;
@@ -315,6 +297,21 @@ fn find_user(
         credentials,
         no_ticket,
     })
+}
+
+/// The user of a credentials file that was typed, unless the share names another one.
+fn agreed_user(of_file: &Credentials, share: &TypedShare) -> Result<Found, CommandError> {
+    let named = share.user.as_deref();
+    let named = named.map(|user| user.split_once(';').map_or(user, |(_, user)| user));
+    match named {
+        Some(named) if named != of_file.user => {
+            let text = say("error-copy.two-users")
+                .with("user", named)
+                .with("of-file", &of_file.user);
+            Err(CommandError::new(Kind::Usage, text).hint(say("hint-copy.leave-one-out")))
+        }
+        _ => Ok(of_file.clone().into()),
+    }
 }
 
 /// Whom this user's tickets let in at a server.
@@ -338,13 +335,12 @@ fn find_ticket(
 }
 
 /// Nothing else is left, and there is no ticket.
-fn unused(what: &str, error: &TicketError) -> CommandError {
+fn unused(text: Message, error: &TicketError) -> CommandError {
     let kind = match error {
         TicketError::Unreachable { .. } => Kind::Unreachable,
         _ => Kind::Refused,
     };
-    CommandError::caused(kind, format!("{what}, and no ticket can be used"), error)
-        .hint(measure::ticket_hint(error))
+    CommandError::caused(kind, text, error).hint(measure::ticket_hint(error))
 }
 
 fn find_password(
@@ -356,39 +352,38 @@ fn find_password(
         Ok(password) => return Ok(Secret::new(password)),
         Err(env::VarError::NotPresent) => {}
         Err(env::VarError::NotUnicode(_)) => {
-            return Err(CommandError::new(
-                Kind::Usage,
-                format!("{PASSWORD_VARIABLE} is not UTF-8"),
-            ));
+            let text = say("error-copy.password-not-utf8").with("variable", PASSWORD_VARIABLE);
+            return Err(CommandError::new(Kind::Usage, text));
         }
     }
     if let Some(error) = no_ticket {
         if !io::stdin().is_terminal() {
-            let what = format!("no password for `{user}` is given");
-            return Err(unused(&what, error));
+            let text = say("error-copy.no-password-and-ticket").with("user", user);
+            return Err(unused(text, error));
         }
         // Said before anything is typed: a password may prove less, and to more.
-        let hint = measure::ticket_hint(error);
-        terminal::say(&format!("no ticket is used: {error}\nhint: {hint}"));
+        let sentence = say("told-copy.no-ticket").with("reason", error.message());
+        terminal::say(&said(&sentence));
+        terminal::say(&hint(measure::ticket_hint(error)));
     }
     if !io::stdin().is_terminal() {
-        return Err(CommandError::new(Kind::Usage, format!("no password for `{user}` is given")).hint(
-            format!("use `--credentials FILE` (lines `username=`, `password=`), or set {PASSWORD_VARIABLE}"),
-        ));
+        let text = say("error-copy.no-password").with("user", user);
+        let next = say("hint-copy.give-password").with("variable", PASSWORD_VARIABLE);
+        return Err(CommandError::new(Kind::Usage, text).hint(next));
     }
-    terminal::say(&format!("password of {user} on {}:", share.address.server));
-    let typed = rpassword::read_password()
-        .map_err(|error| CommandError::caused(Kind::Refused, "cannot read the password", &error))?;
+    let prompt = say("told-copy.password").with("user", user);
+    terminal::say(&said(&prompt.with("server", &share.address.server)));
+    let typed = rpassword::read_password().map_err(|error| {
+        CommandError::caused(Kind::Refused, say("error-copy.password-unread"), &error)
+    })?;
     Ok(Secret::new(typed))
 }
 
 /// Reads a file in mount.cifs's format: `username=`, `password=`, `domain=`, a line each.
 fn read_file(path: &Path) -> Result<Credentials, CommandError> {
     let failed = |error: &io::Error| {
-        let text = format!("cannot read the credentials file `{}`", path.display());
-        CommandError::caused(Kind::Refused, text, error).hint(
-            "name a regular file with the lines `username=`, `password=` and, if needed, `domain=`",
-        )
+        let text = say("error-copy.credentials-unread").with("path", path.display().to_string());
+        CommandError::caused(Kind::Refused, text, error).hint(say("hint-copy.credentials-file"))
     };
     let file = input::open(path).map_err(|error| failed(&error))?;
     let mut text = Zeroizing::new(String::new());
@@ -398,9 +393,9 @@ fn read_file(path: &Path) -> Result<Credentials, CommandError> {
         .map_err(|error| failed(&error))?;
     warn_when_readable_by_others(&file, path);
     Credentials::parse(&text).ok_or_else(|| {
-        let text = format!("the credentials file `{}` is not complete", path.display());
-        CommandError::new(Kind::Usage, text)
-            .hint("it needs the lines `username=NAME` and `password=PASSWORD`")
+        let path = path.display().to_string();
+        let text = say("error-copy.credentials-incomplete").with("path", path);
+        CommandError::new(Kind::Usage, text).hint(say("hint-copy.credentials-lines"))
     })
 }
 
@@ -410,10 +405,9 @@ fn warn_when_readable_by_others(file: &File, path: &Path) {
         .metadata()
         .is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
     {
-        let path = path.display();
-        terminal::say(&format!(
-            "warning: others can read the credentials file `{path}`\nhint: chmod 600 {path}"
-        ));
+        let path = path.display().to_string();
+        terminal::say(&said(&say("told-copy.readable").with("path", &path)));
+        terminal::say(&hint(say("hint-copy.chmod").with("path", path)));
     }
 }
 

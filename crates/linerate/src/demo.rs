@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use analysis::RunAnalysis;
-use host::facts;
-use host::journal::UndoMode;
+use host::change::{UndoMode, Undone};
 use lab::Topology;
+use locale::{said, say, text};
 use measure::Stop;
 use os::file::replace;
 use record::{Event, Record, Run};
@@ -56,7 +56,7 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
     let share = lab.topology().shares().into_iter().next();
     let share = share
         .map(|share| share.to_string())
-        .ok_or_else(|| CommandError::new(Kind::Internal, "the demo's topology has no share"))?;
+        .ok_or_else(|| CommandError::new(Kind::Internal, say("error-check.demo-share")))?;
     let story = Story {
         arguments,
         out,
@@ -70,15 +70,12 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
     if arguments.json {
         terminal::print_json(&summary);
     } else {
-        terminal::print("the lab is gone, with all its processes, interfaces and files");
-        terminal::print(&format!(
-            "\nsummary: {}",
-            story.out.join("summary.json").display()
-        ));
-        terminal::print(&format!(
-            "report:  {}",
-            story.out.join("report.html").display()
-        ));
+        terminal::print(&text("told-check.lab-gone"));
+        let file = |name: &str| story.out.join(name).display().to_string();
+        let summary = say("told-check.demo-summary").with("path", file("summary.json"));
+        terminal::print(&format!("\n{}", said(&summary)));
+        let report = say("told-check.demo-report").with("path", file("report.html"));
+        terminal::print(&said(&report));
     }
     let restored = summary.get("restored") == Some(&serde_json::Value::Bool(true));
     Ok(if restored {
@@ -91,12 +88,8 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
 /// An empty folder for this demo's files: those of the last one go.
 fn fresh_folder(out: &Path) -> Result<PathBuf, CommandError> {
     let failed = |error: &std::io::Error| {
-        CommandError::caused(
-            Kind::Refused,
-            format!("cannot use the folder `{}`", out.display()),
-            error,
-        )
-        .hint("name another one with `--out FOLDER`")
+        let sentence = say("error-check.demo-folder").with("folder", out.display().to_string());
+        CommandError::caused(Kind::Refused, sentence, error).hint(say("hint-check.demo-folder"))
     };
     std::fs::create_dir_all(out).map_err(|error| failed(&error))?;
     for file in ["check.jsonl", "tune.jsonl", "report.html", "summary.json"] {
@@ -138,11 +131,7 @@ impl Story<'_> {
             &self.path_arguments(),
             &self.stop,
         )?;
-        let before = path
-            .hosts()
-            .into_iter()
-            .map(facts)
-            .collect::<Result<Vec<_>, _>>()?;
+        let before = runs::facts(&path.hosts())?;
 
         tell(&format!("\n$ linerate check {} {ends}\n", self.share));
         let arguments = self.check_arguments();
@@ -157,35 +146,21 @@ impl Story<'_> {
             .map(|diagnosis| diagnosis.fixes.clone())
             .unwrap_or_default();
         let plan = tune::plan(&arguments, fixes)?;
-        let plan = plan
-            .ok_or_else(|| CommandError::new(Kind::Internal, "the check found nothing to try"))?;
+        let plan =
+            plan.ok_or_else(|| CommandError::new(Kind::Internal, say("error-check.demo-plan")))?;
         let state = self.out.join("state");
         let tune_file = tune::experiment(&arguments, &path, &plan, &state, &self.stop)?;
         let tuned = self.show(&tune_file)?;
 
         tell("\n$ linerate undo\n");
-        let mut undone = Vec::new();
-        for id in opened(&tune_file)?.iter().rev() {
-            if host::journal::list_open(&state)?
-                .open
-                .iter()
-                .any(|open| open.id == *id)
-            {
-                let folder = std::slice::from_ref(&state);
-                undone.extend(changes::undo_all(folder, Some(id), UndoMode::Ours)?.undone);
-            }
-        }
+        let undone = undo(&tune_file, &state)?;
         tell(&changes::text(&undone));
-        let after = path
-            .hosts()
-            .into_iter()
-            .map(facts)
-            .collect::<Result<Vec<_>, _>>()?;
+        let after = runs::facts(&path.hosts())?;
         let restored = before == after && undone.iter().all(|change| change.closed);
-        tell(match restored {
-            true => "both hosts read exactly as before the first command",
-            false => "NOT everything reads as before: see the table, and `linerate changes`",
-        });
+        tell(&text(match restored {
+            true => "told-check.as-before",
+            false => "told-check.not-as-before",
+        }));
         let summary = report::demo_summary(&check, &tuned, restored);
         self.write(&check, &tuned, &undone, restored, &summary)?;
         Ok(summary)
@@ -203,46 +178,42 @@ impl Story<'_> {
         &self,
         check: &RunAnalysis,
         tuned: &RunAnalysis,
-        undone: &[host::journal::Undone],
+        undone: &[Undone],
         restored: bool,
         summary: &serde_json::Value,
     ) -> Result<(), CommandError> {
-        let verdict = if restored {
-            "Both hosts read exactly as before."
-        } else {
-            "Not everything reads as before."
-        };
+        let verdict = text(match restored {
+            true => "told-check.page-as-before",
+            false => "told-check.page-not-as-before",
+        });
         let sections = [
             Section {
-                heading: "Check: what the path carries, and what loses".into(),
+                heading: text("told-check.page-check"),
                 text: Vec::new(),
                 content: Content::Run(check),
             },
             Section {
-                heading: "Tune: what is worth it".into(),
+                heading: text("told-check.page-tune"),
                 text: Vec::new(),
                 content: Content::Run(tuned),
             },
             Section {
-                heading: "Undo: everything back".into(),
-                text: vec![verdict.into()],
+                heading: text("told-check.page-undo"),
+                text: vec![verdict],
                 content: Content::Table {
-                    headers: changes::HEADINGS.map(str::to_owned).into(),
+                    headers: changes::headings().into(),
                     rows: changes::rows(undone),
                 },
             },
         ];
-        let page = report::html_story(
-            "linerate demo: two hosts, two links of 1 GbE, one Samba",
-            &sections,
-        );
+        let page = report::html_story(&text("told-check.page-title"), &sections);
         replace(&self.out.join("report.html"), page.as_bytes())?;
         let picture = report::picture(check);
         replace(&self.out.join("picture.svg"), picture.as_bytes())?;
-        let text = serde_json::to_string_pretty(summary).map_err(|error| {
-            CommandError::caused(Kind::Internal, "cannot write the summary", &error)
+        let json = serde_json::to_string_pretty(summary).map_err(|error| {
+            CommandError::caused(Kind::Internal, say("error-check.demo-summary"), &error)
         })?;
-        replace(&self.out.join("summary.json"), (text + "\n").as_bytes())?;
+        replace(&self.out.join("summary.json"), (json + "\n").as_bytes())?;
         Ok(())
     }
 
@@ -294,6 +265,19 @@ impl Story<'_> {
             seed: None,
         }
     }
+}
+
+/// Puts back what a run has left changed, the newest first.
+fn undo(run: &Path, state: &Path) -> Result<Vec<Undone>, CommandError> {
+    let folder = [state.to_owned()];
+    let mut undone = Vec::new();
+    for id in opened(run)?.iter().rev() {
+        let open = host::journal::list_open(state)?.open;
+        if open.iter().any(|open| open.id == *id) {
+            undone.extend(changes::undo_all(&folder, Some(id), UndoMode::Ours)?.undone);
+        }
+    }
+    Ok(undone)
 }
 
 /// Ids of the changes that a run opened, oldest first.

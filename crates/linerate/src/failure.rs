@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use locale::{Message, say, text};
 use record::Failure;
 use record::text::{clean, clean_lines};
 
@@ -19,46 +20,36 @@ pub struct CommandError {
 
 impl CommandError {
     /// An error with one sentence.
-    pub fn new(kind: Kind, text: impl Into<String>) -> Self {
+    pub fn new(kind: Kind, message: impl Into<Message>) -> Self {
         Self {
-            failure: Failure {
-                kind,
-                chain: vec![text.into()],
-                hint: None,
-            },
+            failure: Failure::new(kind, message),
         }
     }
 
     /// An error with everything below it.
     pub fn caused(
         kind: Kind,
-        text: impl Into<String>,
+        message: impl Into<Message>,
         cause: &(dyn std::error::Error + 'static),
     ) -> Self {
-        let mut chain = vec![text.into()];
+        let mut failure = Failure::new(kind, message);
         let mut next = Some(cause);
         while let Some(error) = next {
-            push_new(&mut chain, error.to_string());
+            failure.push(&message_of(error));
             if let Some(sentence) = status::sentence_in(error) {
-                push_new(&mut chain, sentence.to_owned());
+                failure.push(&sentence);
             }
             next = error.source();
         }
-        Self {
-            failure: Failure {
-                kind,
-                chain,
-                hint: None,
-            },
-        }
+        Self { failure }
     }
 
     /// The same, told from an error of a library alone.
-    pub fn from_error(kind: Kind, error: &dyn std::error::Error) -> Self {
-        let below = error.source();
-        match below {
-            Some(below) => Self::caused(kind, error.to_string(), below),
-            None => Self::new(kind, error.to_string()),
+    pub fn from_error(kind: Kind, error: &(dyn std::error::Error + 'static)) -> Self {
+        let message = message_of(error);
+        match error.source() {
+            Some(below) => Self::caused(kind, message, below),
+            None => Self::new(kind, message),
         }
     }
 
@@ -69,21 +60,27 @@ impl CommandError {
 
     /// Adds what to do next.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.failure.hint = Some(hint.into());
-        self
+    pub fn hint(self, hint: impl Into<Message>) -> Self {
+        Self {
+            failure: self.failure.with_hint(hint),
+        }
     }
 
     /// Says what we were doing when it failed.
     #[must_use]
-    pub fn while_doing(mut self, text: impl Into<String>) -> Self {
-        self.failure.chain.insert(0, text.into());
+    pub fn while_doing(mut self, doing: impl Into<Message>) -> Self {
+        self.failure.put_before(&doing.into());
         self
     }
 
-    /// What failed and why, on one line, for where it is no failure of the command.
+    /// What failed and why, on one line, in English: for JSON and run files.
     pub fn text(&self) -> String {
-        printable(&clean(&self.failure.chain.join(": ")))
+        printable(&clean(&self.failure.text()))
+    }
+
+    /// The same in the language that is spoken, for where it is no failure of the command.
+    pub fn said(&self) -> String {
+        printable(&clean(&self.failure.said_chain().join(": ")))
     }
 
     /// What to do next.
@@ -122,27 +119,19 @@ from_library!(host::Error, lab::Error, measure::Error);
 impl From<record::Error> for CommandError {
     fn from(error: record::Error) -> Self {
         let hint = match &error {
-            record::Error::Io { .. } => "check the path, the rights and the room on the disk",
-            record::Error::InUse { .. } => {
-                "let it end there, or stop it there with Ctrl-C and type this again"
-            }
-            record::Error::Line { .. } => "the file was altered; use an undamaged copy of it",
-            record::Error::TooLarge { .. } => {
-                "give a file that linerate wrote itself; a longer experiment is made of several runs"
-            }
-            record::Error::NotARun { .. } => {
-                "give a file that `check`, `bench`, `tune` or `experiment` wrote"
-            }
+            record::Error::Io { .. } => "hint-file.path",
+            record::Error::InUse { .. } => "hint-file.in-use",
+            record::Error::Line { .. } => "hint-file.altered",
+            record::Error::TooLarge { .. } => "hint-file.too-large",
+            record::Error::NotARun { .. } => "hint-file.not-a-run",
         };
-        Self::from_error(Kind::Refused, &error).hint(hint)
+        Self::from_error(Kind::Refused, &error).hint(say(hint))
     }
 }
 
 impl From<os::file::Error> for CommandError {
     fn from(error: os::file::Error) -> Self {
-        let hint = error
-            .hint()
-            .unwrap_or("check the folder, the rights and the room on the disk");
+        let hint = error.hint().unwrap_or_else(|| say("hint-file.folder"));
         Self::from_error(Kind::Refused, &error).hint(hint)
     }
 }
@@ -161,14 +150,17 @@ impl From<CommandError> for Failure {
 
 impl fmt::Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut chain = self.failure.chain.iter();
-        let first = chain.next().map_or("unknown failure", String::as_str);
-        write!(formatter, "error: {}", printable(first))?;
+        let mut chain = self.failure.said_chain().into_iter();
+        let first = chain.next().unwrap_or_else(|| text("error-check.unknown"));
+        let [error, because, hint_is] =
+            ["failure.error", "failure.because", "failure.hint"].map(text);
+        write!(formatter, "{error}: {}", printable(&first))?;
         for cause in chain {
-            write!(formatter, "\n  because: {}", printable(cause))?;
+            write!(formatter, "\n  {because}: {}", printable(&cause))?;
         }
         if let Some(hint) = &self.failure.hint {
-            write!(formatter, "\nhint: {}", printable(hint))?;
+            let hint = self.failure.said(hint);
+            write!(formatter, "\n{hint_is}: {}", printable(&hint))?;
         }
         Ok(())
     }
@@ -191,10 +183,27 @@ fn printable(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n    ")
 }
 
-/// Many libraries repeat their cause in their own text; once is enough.
-fn push_new(chain: &mut Vec<String>, text: String) {
-    if chain.last().is_none_or(|last| !last.ends_with(&text)) {
-        chain.push(text);
+/// What an error says, in any language where it is one of ours.
+fn message_of(error: &(dyn std::error::Error + 'static)) -> Message {
+    macro_rules! ours {
+        ($($library:ty),* $(,)?) => {
+            $(if let Some(error) = error.downcast_ref::<$library>() {
+                return error.message();
+            })*
+        };
+    }
+    ours!(
+        experiment::Error,
+        fit::table::Error,
+        lab::Error,
+        os::file::Error,
+        record::Error,
+        record::input::Unfit,
+        smb::TicketError,
+    );
+    match error.downcast_ref::<std::io::Error>() {
+        Some(error) => record::input::message_of(error),
+        None => measure::message_of(error),
     }
 }
 

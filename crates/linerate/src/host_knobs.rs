@@ -7,14 +7,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use experiment::Sink;
-use host::change::{self, Change, OpenChange};
+use host::change::{self, Change, OpenChange, UndoMode};
 use host::exec::Command;
-use host::journal::{Journal, UndoMode};
+use host::journal::Journal;
 use host::{Host, facts};
+use locale::say;
 use measure::Stop;
 use record::{Event, Failure, HostName, Level, LinkState, Record, Setting, Target, Value};
 
-use crate::failure::CommandError;
+use crate::failure::{CommandError, Kind};
 use crate::runs::Recorder;
 
 /// How long links may take to come back after a knob was set; drivers that train anew need seconds.
@@ -215,6 +216,25 @@ impl HostKnobs {
 
     /// Makes the knobs of a level, by the changes that are open already or by a new one.
     fn set_knobs(&mut self, level: &Level) -> Result<bool, CommandError> {
+        let moved = self.move_open(level)?;
+        let found = change::read_back(&self.hosts, &level.settings)?;
+        let is_knob = |setting: &&Setting| matches!(setting, Setting::Knob { .. });
+        let missing: Vec<Setting> = level
+            .settings
+            .iter()
+            .filter(is_knob)
+            .filter(|setting| !found.contains(setting))
+            .cloned()
+            .collect();
+        if missing.is_empty() {
+            return Ok(moved);
+        }
+        self.begin_changes(missing)?;
+        Ok(true)
+    }
+
+    /// Takes back the open changes that a level does not want, and makes those that it wants; whether there were any.
+    fn move_open(&mut self, level: &Level) -> Result<bool, CommandError> {
         let mut moved = false;
         // What must go back goes first: two changes may be of the same knob. The last one first, for a
         // driver may give one feature back only with another.
@@ -239,23 +259,14 @@ impl HostKnobs {
                 moved = true;
             }
         }
-        let found = change::read_back(&self.hosts, &level.settings)?;
-        let is_knob = |setting: &&Setting| matches!(setting, Setting::Knob { .. });
-        let missing: Vec<Setting> = level
-            .settings
-            .iter()
-            .filter(is_knob)
-            .filter(|setting| !found.contains(setting))
-            .cloned()
-            .collect();
-        if missing.is_empty() {
-            return Ok(moved);
-        }
+        Ok(moved)
+    }
+
+    /// Makes what no open change makes.
+    fn begin_changes(&mut self, missing: Vec<Setting>) -> Result<(), CommandError> {
         let Some(journal) = &self.journal else {
-            return Err(CommandError::new(
-                crate::failure::Kind::Internal,
-                "a knob is to be set without a journal",
-            ));
+            let text = say("error-change.no-journal");
+            return Err(CommandError::new(Kind::Internal, text));
         };
         // One change for each knob, so that it can be made and taken back with any of the others.
         let mut by_knob: BTreeMap<String, Vec<Setting>> = BTreeMap::new();
@@ -278,7 +289,7 @@ impl HostKnobs {
                 keeps: false,
             });
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Waits until the NICs of this level have a carrier again, and forgets what TCP had learnt.
@@ -303,9 +314,11 @@ impl HostKnobs {
                         thread::sleep(SETTLE_POLL)
                     }
                     Some(nic) => {
-                        let text = format!("`{}` on {} has no carrier", nic.name, host.name);
-                        return Err(CommandError::new(crate::failure::Kind::Unreachable, text)
-                            .hint("check the cable and the far end; `linerate undo` puts the settings back"));
+                        let text = say("error-change.no-carrier")
+                            .with("nic", &nic.name)
+                            .with("host", host.name.to_string());
+                        return Err(CommandError::new(Kind::Unreachable, text)
+                            .hint(say("hint-change.no-carrier")));
                     }
                 }
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use host::Host;
 use host::exec::{Destination, Ssh};
+use locale::say;
 use record::HostName;
 
 use crate::failure::{CommandError, Kind};
@@ -43,12 +44,10 @@ pub fn parse(text: &str) -> Result<Named, CommandError> {
             lab: lab.to_owned(),
             host: host.to_owned(),
         }),
-        _ => Err(
-            CommandError::new(Kind::Usage, format!("`{text}` is not a host")).hint(
-                "write `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`; `linerate lab \
-                 list` shows the labs",
-            ),
-        ),
+        _ => {
+            let sentence = say("error-check.no-host").with("host", text);
+            Err(CommandError::new(Kind::Usage, sentence).hint(say("hint-check.host")))
+        }
     }
 }
 

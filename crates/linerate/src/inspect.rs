@@ -7,12 +7,13 @@ use analysis::{Contradiction, SharedLink, contradictions, shared_links};
 use host::Host;
 use host::change::{Spot, read_states};
 use host::knob::{self, Allowed, Knob, Refusal, State};
-use record::{HostFacts, KnobId, Medium, Nic, Setting, Target, Value};
+use locale::{Message, said, say, text};
+use record::{HostFacts, KnobId, LinkState, Medium, Nic, Setting, Target, Value};
 use report::quantity;
 use serde_json::json;
 
 use crate::args::InspectArguments;
-use crate::changes::style;
+use crate::changes::{hint, style};
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{hosts, terminal};
@@ -83,10 +84,9 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
         }
         near.sort_unstable();
         near.dedup();
-        let text = format!("there is no knob `{id}`");
-        return Err(
-            CommandError::new(Kind::Usage, text).hint(format!("there are: {}", near.join(", ")))
-        );
+        let sentence = say("error-change.no-such-knob").with("id", id);
+        let there = say("hint-change.there-are").with("names", near.join(", "));
+        return Err(CommandError::new(Kind::Usage, sentence).hint(there));
     }
     if json {
         let entries = own.iter().map(|knob| {
@@ -200,13 +200,11 @@ fn settings(looked: &[Looked]) -> Vec<Setting> {
 
 fn print_text(looked: &[Looked], found: &[Contradiction]) {
     for contradiction in found {
-        terminal::print(&format!(
-            "! {}\n  hint: {}",
-            contradiction.text, contradiction.hint
-        ));
+        let next = hint(contradiction.hint.as_str());
+        terminal::print(&format!("! {}\n  {next}", contradiction.text));
     }
     if let ([_, _], true) = (looked, found.is_empty()) {
-        terminal::print("the two ends do not contradict each other");
+        terminal::print(&text("told-change.no-contradiction"));
     }
     match looked {
         [near, far] => {
@@ -229,17 +227,17 @@ fn print_text(looked: &[Looked], found: &[Contradiction]) {
             }
         }
     }
-    terminal::print("\nhint: `linerate inspect --explain ID` tells what a setting does");
+    terminal::print(&format!("\n{}", hint(say("hint-change.explain"))));
 }
 
 fn heading(facts: &HostFacts) -> String {
-    let memory = facts.memory.map_or(String::new(), |memory| {
-        format!(", {} of memory", quantity::size(memory))
-    });
-    format!(
-        "{}: {:?} {}, {} processors{memory}",
-        facts.name, facts.system, facts.kernel, facts.cores
-    )
+    let sentence = say("told-change.host")
+        .with("host", facts.name.to_string())
+        .with("system", format!("{:?}", facts.system))
+        .with("kernel", &facts.kernel)
+        .count("cores", facts.cores)
+        .with_known("memory", facts.memory.map(quantity::size));
+    said(&sentence)
 }
 
 fn nic_heading(nic: &Nic) -> String {
@@ -247,14 +245,19 @@ fn nic_heading(nic: &Nic) -> String {
     let addresses = addresses.map(|entry| format!("{}/{}", entry.address, entry.prefix));
     let medium = match nic.medium {
         Some(Medium::Wireless) => Some("Wi-Fi".to_owned()),
-        Some(Medium::Tunnel) => Some("a tunnel".to_owned()),
+        Some(Medium::Tunnel) => Some(text("told-change.a-tunnel")),
         Some(Medium::Cable | Medium::Bridge) | None => None,
+    };
+    let state = match nic.state {
+        LinkState::Up => "told-change.link-up",
+        LinkState::Down => "told-change.link-down",
+        LinkState::Unknown => "told-change.link-unknown",
     };
     let parts = [
         medium,
         nic.shaped.or(nic.speed).map(quantity::line_rate),
         nic.driver.clone().or_else(|| nic.kind.clone()),
-        Some(format!("{:?}", nic.state).to_lowercase()),
+        Some(text(state)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().chain(addresses).collect();
     format!("{}: {}", nic.name, parts.join(", "))
@@ -269,7 +272,7 @@ fn alone(host: &Looked, target: &Target, title: &str) {
         rows.push(vec![
             setting_name(knob),
             state.value.to_string(),
-            could_be(state),
+            said(&could_be(state)),
             knob.rule_of_thumb.to_owned(),
         ]);
     }
@@ -277,7 +280,14 @@ fn alone(host: &Looked, target: &Target, title: &str) {
         return;
     }
     terminal::print(&format!("\n{title}"));
-    let headings = ["setting", "is", "could be", "rule of thumb"];
+    let headings = [
+        "told-change.column-setting",
+        "told-change.column-is",
+        "told-change.column-could-be",
+        "told-change.column-rule-of-thumb",
+    ];
+    let headings = headings.map(text);
+    let headings = headings.each_ref().map(String::as_str);
     terminal::print_drawn(&report::table(&headings, &rows, style()));
     not_there(host, target);
 }
@@ -286,12 +296,12 @@ fn alone_others(host: &Looked) {
     let mut shown: Vec<&Target> = Vec::new();
     for ((target, _), _) in &host.found {
         let title = match target {
-            Target::Share(name) => format!("share {name}"),
-            Target::Mount(folder) => format!("mount {folder}"),
+            Target::Share(name) => say("told-change.share").with("name", name),
+            Target::Mount(folder) => say("told-change.mount").with("folder", folder),
             Target::Host | Target::Nic(_) => continue,
         };
         if !shown.contains(&target) {
-            alone(host, target, &title);
+            alone(host, target, &said(&title));
             shown.push(target);
         }
     }
@@ -312,7 +322,8 @@ fn not_there(host: &Looked, target: &Target) {
         }
     }
     for (reason, ids) in by_reason {
-        terminal::print(&format!("not there: {}: {reason}", ids.join(", ")));
+        let sentence = say("told-change.not-there").with("names", ids.join(", "));
+        terminal::print(&said(&sentence.with("reason", reason)));
     }
 }
 
@@ -356,23 +367,22 @@ fn compare(near: &Looked, far: &Looked, targets: (&Target, &Target), title: &str
             own.is_some_and(|own| own.on == knob.on)
         });
         let (mark, rule) = match of_both && one != two {
-            true => ("differs", knob.rule_of_thumb),
-            false => ("", ""),
+            true => (text("told-change.differs"), knob.rule_of_thumb),
+            false => (String::new(), ""),
         };
-        rows.push(vec![
-            setting_name(knob),
-            one,
-            two,
-            mark.to_owned(),
-            rule.to_owned(),
-        ]);
+        rows.push(vec![setting_name(knob), one, two, mark, rule.to_owned()]);
     }
     if rows.is_empty() {
         return;
     }
     terminal::print(&format!("\n{title}"));
     let names = [&near.facts.name, &far.facts.name].map(ToString::to_string);
-    let headings = ["setting", &names[0], &names[1], "", "rule of thumb"];
+    let [setting, rule] = [
+        "told-change.column-setting",
+        "told-change.column-rule-of-thumb",
+    ]
+    .map(text);
+    let headings = [setting.as_str(), &names[0], &names[1], "", &rule];
     terminal::print_drawn(&report::table(&headings, &rows, style()));
 }
 
@@ -383,38 +393,51 @@ fn setting_name(knob: &Knob) -> String {
     }
 }
 
-fn could_be(state: &State) -> String {
+fn could_be(state: &State) -> Message {
     if let Some(because) = &state.fixed_because {
-        return because.clone();
+        return because.clone().into();
     }
-    let text = match &state.allowed {
-        Allowed::Switch => "on, off".to_owned(),
-        Allowed::SwitchOf(parts) => format!("on, off, {}", parts.join(", ")),
-        Allowed::Range { min, max } => format!("{} to {}", min.value, max.value),
-        Allowed::Numbers(numbers) => {
-            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            numbers.join(", ")
-        }
-        Allowed::Words(words) if words.len() > WORDS_SHOWN_MAX => {
-            format!("{}, ...", words[..WORDS_SHOWN_MAX].join(", "))
-        }
-        Allowed::Words(words) => words.join(", "),
-        Allowed::Sizes => "three sizes".to_owned(),
-        Allowed::Processors { possible, .. } => match possible.as_slice() {
-            [] | [_] => "the one processor".to_owned(),
-            [first, .., last] => format!("processors {first} to {last}"),
-        },
-        Allowed::Bytes(count) => format!("{count} bytes"),
-        Allowed::AsRead => String::new(),
-    };
-    let text = match &state.unset {
-        Some(Value::Unset) => format!("{text}, unset"),
-        Some(value) if *value != state.value => format!("{text}; {value} if unset"),
-        _ => text,
+    let values = allowed(&state.allowed);
+    let values = match &state.unset {
+        Some(Value::Unset) => say("told-change.or-unset").with("values", values),
+        Some(value) if *value != state.value => say("told-change.if-unset")
+            .with("values", values)
+            .with("value", value.to_string()),
+        _ => values,
     };
     match &state.remark {
-        Some(remark) => format!("{text}; {remark}"),
-        None => text,
+        Some(remark) => say("told-change.with-remark")
+            .with("values", values)
+            .with("remark", remark.clone()),
+        None => values,
+    }
+}
+
+/// The values that it takes.
+fn allowed(allowed: &Allowed) -> Message {
+    match allowed {
+        Allowed::Switch => "on, off".into(),
+        Allowed::SwitchOf(parts) => format!("on, off, {}", parts.join(", ")).into(),
+        Allowed::Range { min, max } => say("told-change.range")
+            .with("least", min.value.to_string())
+            .with("most", max.value.to_string()),
+        Allowed::Numbers(numbers) => {
+            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            numbers.join(", ").into()
+        }
+        Allowed::Words(words) if words.len() > WORDS_SHOWN_MAX => {
+            format!("{}, ...", words[..WORDS_SHOWN_MAX].join(", ")).into()
+        }
+        Allowed::Words(words) => words.join(", ").into(),
+        Allowed::Sizes => say("told-change.three-sizes"),
+        Allowed::Processors { possible, .. } => match possible.as_slice() {
+            [] | [_] => say("told-change.one-processor"),
+            [first, .., last] => say("told-change.processors")
+                .with("first", first.to_string())
+                .with("last", last.to_string()),
+        },
+        Allowed::Bytes(count) => say("told-change.bytes").count("count", *count),
+        Allowed::AsRead => "".into(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lab::{Launcher, Ran, Topology};
+use locale::{said, say, text};
 use serde_json::json;
 
 use crate::args::{JsonArguments, LabCommand};
@@ -49,7 +50,8 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
                 if *json {
                     terminal::print_json(&json!({ "dry_run": true, "lab": name }));
                 } else {
-                    terminal::print(&format!("the lab `{name}` would be taken down"));
+                    let sentence = say("told-check.lab-would-end").with("lab", name);
+                    terminal::print(&said(&sentence));
                 }
                 return Ok(ExitCode::SUCCESS);
             }
@@ -85,19 +87,23 @@ fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let rows: Vec<_> = lessons
         .map(|(name, lesson)| vec![name.to_owned(), lesson.title.clone()])
         .collect();
-    terminal::print_drawn(&report::table(&["name", "what is wrong"], &rows, style()));
-    terminal::print("hint: `linerate lab up --scenario NAME` builds one");
+    print_table(["told-check.column-name", "told-check.column-wrong"], &rows);
+    terminal::print(&text("told-check.build-scenario"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// A table under headings with these ids.
+fn print_table<const COLUMNS: usize>(headings: [&'static str; COLUMNS], rows: &[Vec<String>]) {
+    let headings = headings.map(text);
+    let headings = headings.each_ref().map(String::as_str);
+    terminal::print_drawn(&report::table(&headings, rows, style()));
 }
 
 fn name_of(file: &Path) -> Result<String, CommandError> {
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     stem.map(str::to_owned).ok_or_else(|| {
-        CommandError::new(
-            Kind::Usage,
-            format!("`{}` gives no name for a lab", file.display()),
-        )
-        .hint("name it with `--name NAME`")
+        let sentence = say("error-check.no-lab-name").with("file", file.display().to_string());
+        CommandError::new(Kind::Usage, sentence).hint(say("hint-check.lab-name"))
     })
 }
 
@@ -111,8 +117,11 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
         }));
         return;
     }
-    let what = if dry_run { "would be built" } else { "is up" };
-    terminal::print(&format!("lab `{name}` {what}"));
+    let sentence = say(match dry_run {
+        true => "told-check.lab-would-begin",
+        false => "told-check.lab-up",
+    });
+    terminal::print(&said(&sentence.with("lab", name)));
     let mut rows = Vec::new();
     for link in &topology.links {
         let end = |index: usize| {
@@ -124,26 +133,36 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
         };
         let rate = link
             .rate
-            .map_or_else(|| "unlimited".to_owned(), report::quantity::line_rate);
-        let delay = link
-            .delay
-            .map(|delay| format!(", {} ms later", delay.as_secs_f64() * 1000.0));
-        let rate = rate + &delay.unwrap_or_default();
+            .map_or_else(|| text("told-check.unlimited"), report::quantity::line_rate);
+        let rate = match link.delay {
+            None => rate,
+            Some(delay) => {
+                let milliseconds = delay.as_secs_f64() * 1000.0;
+                said(
+                    &say("told-check.rate-and-delay")
+                        .with("rate", rate)
+                        .with("delay", milliseconds.to_string()),
+                )
+            }
+        };
         rows.push(vec![end(0), end(1), rate]);
     }
-    terminal::print_drawn(&report::table(
-        &["one end", "other end", "rate"],
-        &rows,
-        style(),
-    ));
+    let headings = [
+        "told-check.column-one-end",
+        "told-check.column-other-end",
+        "told-check.column-rate",
+    ];
+    print_table(headings, &rows);
     for share in topology.shares() {
-        terminal::print(&format!("share {share}"));
+        let sentence = say("told-check.share").with("share", share.to_string());
+        terminal::print(&said(&sentence));
     }
     if let Some(host) = topology.hosts.first() {
-        terminal::print(&format!(
-            "hint: linerate lab run {name}/{host} -- ip -br addr; user and password of the share are in {} on each host",
-            lab::CREDENTIALS_IN_HOST
-        ));
+        let command = format!("linerate lab run {name}/{host} -- ip -br addr");
+        let sentence = say("told-check.run-in-lab")
+            .with("command", command)
+            .with("file", lab::CREDENTIALS_IN_HOST);
+        terminal::print(&said(&sentence));
     }
 }
 
@@ -154,10 +173,8 @@ fn run_on(typed: &str, command: &[String]) -> Result<ExitCode, CommandError> {
         (false, false) => format!("lab://{}/{typed}", only_one()?),
     };
     let hosts::Named::Lab { lab, host } = hosts::parse(&full)? else {
-        return Err(
-            CommandError::new(Kind::Usage, format!("`{typed}` is no host of a lab"))
-                .hint("`linerate lab list` shows them"),
-        );
+        let sentence = say("error-check.no-lab-host").with("host", typed);
+        return Err(CommandError::new(Kind::Usage, sentence).hint(say("hint-check.labs")));
     };
     match lab::find(&lab)?.run(&host, command)? {
         Ran::Ended(status) => Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))),
@@ -169,10 +186,14 @@ fn only_one() -> Result<String, CommandError> {
     let mut labs = lab::list()?;
     match (labs.pop(), labs.len()) {
         (Some(only), 0) => Ok(only.name),
-        (None, _) => Err(CommandError::new(Kind::Usage, "no lab is running")
-            .hint("build one with `linerate lab up examples/two-links.toml`")),
-        (Some(_), _) => Err(CommandError::new(Kind::Usage, "several labs are running")
-            .hint("name one of them; `linerate lab list` shows them")),
+        (None, _) => {
+            let sentence = say("error-check.no-lab");
+            Err(CommandError::new(Kind::Usage, sentence).hint(say("hint-check.no-lab")))
+        }
+        (Some(_), _) => {
+            let sentence = say("error-check.several-labs");
+            Err(CommandError::new(Kind::Usage, sentence).hint(say("hint-check.several-labs")))
+        }
     }
 }
 
@@ -188,25 +209,30 @@ fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
             .collect();
         terminal::print_json(&json!({ "labs": labs }));
     } else if labs.is_empty() {
-        terminal::print("no lab is running");
+        terminal::print(&text("error-check.no-lab"));
     } else {
         let rows: Vec<Vec<String>> = labs
             .iter()
             .map(|lab| {
-                let state = if lab.up { "up" } else { "not ready" };
+                let state = match lab.up {
+                    true => "told-check.state-up",
+                    false => "told-check.state-not-ready",
+                };
                 vec![
                     lab.name.clone(),
-                    state.into(),
+                    text(state),
                     lab.nodes.join(", "),
                     lab.troubles.join("; "),
                 ]
             })
             .collect();
-        terminal::print_drawn(&report::table(
-            &["lab", "state", "hosts and switches", "troubles"],
-            &rows,
-            style(),
-        ));
+        let headings = [
+            "told-check.column-lab",
+            "told-check.column-state",
+            "told-check.column-nodes",
+            "told-check.column-troubles",
+        ];
+        print_table(headings, &rows);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -219,10 +245,11 @@ fn down(name: &str, json: bool) -> Result<ExitCode, CommandError> {
             "took_ms": gone.took.as_millis(),
         }));
     } else {
-        terminal::print(&format!(
-            "lab `{}` is down: {} hosts and switches with {} processes are gone",
-            gone.name, gone.nodes, gone.processes
-        ));
+        let sentence = say("told-check.lab-down")
+            .with("lab", gone.name)
+            .count("nodes", gone.nodes)
+            .count("processes", gone.processes);
+        terminal::print(&said(&sentence));
     }
     Ok(ExitCode::SUCCESS)
 }

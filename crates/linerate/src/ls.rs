@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use locale::{Message, said, say, text};
 use record::{Bytes, ShareAddress};
 use report::quantity;
 use serde_json::{Value, json};
@@ -65,16 +66,33 @@ fn list_shares(session: &Session, arguments: &LsArguments) -> Result<(), Command
         .map(|share| {
             vec![
                 printable(&share.name),
-                kind_name(share.kind).to_owned(),
+                text(kind_words(share.kind)),
                 printable(&share.comment),
             ]
         })
         .collect();
-    let headers = ["share", "kind", "comment"];
+    let headers = [
+        "told-copy.column-share",
+        "told-copy.column-kind",
+        "told-copy.column-comment",
+    ];
+    let headers = headers.map(text);
+    let headers = headers.each_ref().map(String::as_str);
     terminal::print_drawn(&report::table(&headers, &rows, changes::style()));
     Ok(())
 }
 
+/// The id of what a share holds.
+const fn kind_words(kind: ShareKind) -> &'static str {
+    match kind {
+        ShareKind::Disk => "told-copy.share-of-files",
+        ShareKind::Printer => "told-copy.share-of-printer",
+        ShareKind::Pipe => "told-copy.share-of-pipes",
+        ShareKind::Other => "told-copy.share-of-others",
+    }
+}
+
+/// The same for programs.
 const fn kind_name(kind: ShareKind) -> &'static str {
     match kind {
         ShareKind::Disk => "files",
@@ -101,9 +119,7 @@ fn list_folder(
     let (tree, path) = &found.map_err(explain)?;
     let status = tree.status(path).map_err(explain)?;
     if arguments.verbose.verbose && tree.is_posix() {
-        terminal::say(
-            "the share has the POSIX extensions of SMB 3.1.1: names and modes are those of Unix",
-        );
+        terminal::say(&text("told-copy.posix-share"));
     }
     let mut listing = Listing::new(arguments.json, tree.is_posix());
     if status.attributes & ATTRIBUTE_FOLDER != 0 {
@@ -160,7 +176,7 @@ enum Listed {
     /// One whose name no path can hold, spelled out, and what is wrong with it.
     Odd {
         name: String,
-        reason: String,
+        reason: Message,
     },
 }
 
@@ -191,7 +207,7 @@ struct Listing {
     count: u64,
     /// How many have odd names, and the first of them with what is wrong with it.
     odd: u64,
-    first_odd: Option<String>,
+    first_odd: Option<(String, Message)>,
 }
 
 impl Listing {
@@ -226,8 +242,8 @@ impl Listing {
         self.count += 1;
         if let Listed::Odd { name, reason } = listed {
             self.odd += 1;
-            let first = || format!("`{name}`: {reason}");
-            self.first_odd.get_or_insert_with(first);
+            self.first_odd
+                .get_or_insert_with(|| (name.clone(), reason.clone()));
         }
         if self.text.len() >= PIECE_BYTES {
             terminal::print_piece(&std::mem::take(&mut self.text));
@@ -240,15 +256,12 @@ impl Listing {
             self.text.push_str("\n]}\n");
         }
         terminal::print_piece(&self.text);
-        let first = self.first_odd?;
-        Some(match self.odd {
-            1 => {
-                format!("one name here is odd, so that linerate cannot reach what has it: {first}")
-            }
-            count => format!(
-                "{count} names here are odd, so that linerate cannot reach what has them; the first is {first}"
-            ),
-        })
+        let (name, reason) = self.first_odd?;
+        let sentence = match self.odd {
+            1 => say("told-copy.odd-name"),
+            count => say("told-copy.odd-names").count("count", count),
+        };
+        Some(said(&sentence.with("name", name).with("reason", reason)))
     }
 }
 
@@ -294,7 +307,7 @@ fn line(entry: &DirectoryEntry) -> String {
         time.strftime("%Y-%m-%d %H:%M:%S").to_string()
     });
     let end = if folder { "/" } else { "" };
-    let reparse = reparse(entry).map_or(String::new(), |it| format!(" ({it})"));
+    let reparse = reparse(entry).map_or(String::new(), |it| format!(" ({})", said(&words(it))));
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
@@ -308,6 +321,22 @@ fn line(entry: &DirectoryEntry) -> String {
 fn reparse(entry: &DirectoryEntry) -> Option<Reparse> {
     let is_one = entry.attributes & ATTRIBUTE_LINK != 0 && entry.reparse_tag != 0;
     is_one.then(|| Reparse::of(entry.reparse_tag))
+}
+
+/// The same for people.
+fn words(reparse: Reparse) -> Message {
+    let tagged = |id, tag: u32| say(id).with("tag", format!("{tag:#010x}"));
+    match reparse {
+        Reparse::SymbolicLink => say("told-copy.symbolic-link"),
+        Reparse::Junction => say("told-copy.junction"),
+        Reparse::UnixLink => say("told-copy.unix-link"),
+        Reparse::UnixSpecial => say("told-copy.unix-special"),
+        Reparse::Deduplicated => say("told-copy.deduplicated"),
+        Reparse::Cloud => say("told-copy.in-a-cloud"),
+        Reparse::Referral => say("told-copy.on-another-server"),
+        Reparse::OtherLink(tag) => tagged("told-copy.other-link", tag),
+        Reparse::Other(tag) => tagged("told-copy.reparse-point", tag),
+    }
 }
 
 fn as_json(listed: &Listed) -> Value {
@@ -364,7 +393,7 @@ mod tests {
     fn odd(name: &str) -> smb::Error {
         smb::Error::Name {
             name: name.to_owned(),
-            reason: "the server gave a name with `/` in it".to_owned(),
+            reason: "the server gave a name with `/` in it".into(),
         }
     }
 

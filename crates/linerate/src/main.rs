@@ -16,10 +16,12 @@ mod doctor;
 mod exit;
 mod experiment;
 mod failure;
+mod help;
 mod host_knobs;
 mod hosts;
 mod inspect;
 mod lab_command;
+mod log;
 mod ls;
 mod manual;
 mod meter;
@@ -42,7 +44,8 @@ mod version;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
+use locale::say;
 
 use args::{Arguments, Command, LabCommand};
 use exit::Exit;
@@ -51,10 +54,11 @@ use failure::{CommandError, Kind};
 fn main() -> ExitCode {
     // Where there is no such limit, there is nothing to limit.
     os::sandbox::leave_no_core().ok();
-    let result = match Arguments::try_parse() {
+    let typed = help::command().try_get_matches();
+    let result = match typed.and_then(|typed| Arguments::from_arg_matches(&typed)) {
         Ok(arguments) => {
             arguments.language().speak();
-            run(&arguments.command)
+            run(&arguments)
         }
         Err(error) => said_by_clap(&error),
     };
@@ -86,10 +90,9 @@ fn unless_lost(code: ExitCode) -> Result<ExitCode, CommandError> {
     match terminal::lost() {
         None => Ok(code),
         Some(error) => {
-            Err(
-                CommandError::caused(Kind::Refused, "cannot write to standard output", error)
-                    .hint("make room where it goes to, and type this again"),
-            )
+            let sentence = say("error-check.output-lost");
+            Err(CommandError::caused(Kind::Refused, sentence, error)
+                .hint(say("hint-check.output-lost")))
         }
     }
 }
@@ -121,13 +124,16 @@ fn is_confined(command: &Command) -> bool {
     )
 }
 
-fn run(command: &Command) -> Result<ExitCode, CommandError> {
+fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    let command = &arguments.command;
     if is_confined(command) {
         // Before anything is opened, also by libraries.
         os::sandbox::close_inherited().map_err(|error| {
-            CommandError::caused(Kind::Refused, "cannot close what was inherited", &error)
+            CommandError::caused(Kind::Refused, say("error-check.inherited"), &error)
         })?;
     }
+    log::begin(arguments.log.as_deref())?;
+    tracing::info!(version = version::LONG, "begins");
     if !listens_by_itself(command) {
         stop::end_cleanly()?;
     }

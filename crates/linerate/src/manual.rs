@@ -2,18 +2,17 @@
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap::builder::Resettable;
 use clap_complete::Shell;
+use locale::say;
 
-use crate::args::{Arguments, ManArguments};
+use crate::args::ManArguments;
 use crate::failure::{CommandError, Kind};
-use crate::terminal;
+use crate::{help, terminal};
 
 /// Prints the manual page of a command, or the words of all commands that have one, each on a line of its own.
 pub fn page(arguments: &ManArguments) -> Result<ExitCode, CommandError> {
-    let mut all = Arguments::command().disable_help_subcommand(true);
-    all.build();
+    let all = help::reference();
     if arguments.list {
         terminal::print(&words_of(&all, &[]).join("\n"));
         return Ok(ExitCode::SUCCESS);
@@ -24,8 +23,9 @@ pub fn page(arguments: &ManArguments) -> Result<ExitCode, CommandError> {
         command = inner
             .find(|one| one.get_name() == word && !one.is_hide_set())
             .ok_or_else(|| {
-                let text = format!("there is no command `{}`", arguments.command.join(" "));
-                CommandError::new(Kind::Usage, text).hint("`linerate --help` lists the commands")
+                let sentence =
+                    say("error-check.no-command").with("command", arguments.command.join(" "));
+                CommandError::new(Kind::Usage, sentence).hint(say("hint-check.commands"))
             })?;
     }
     let mut roff = Vec::new();
@@ -36,7 +36,9 @@ pub fn page(arguments: &ManArguments) -> Result<ExitCode, CommandError> {
         .source(format!("linerate {version}"))
         .manual("linerate")
         .render(&mut roff)
-        .map_err(|error| CommandError::caused(Kind::Internal, "cannot draw the page", &error))?;
+        .map_err(|error| {
+            CommandError::caused(Kind::Internal, say("error-check.manual-page"), &error)
+        })?;
     terminal::print_piece(&String::from_utf8_lossy(&roff));
     Ok(ExitCode::SUCCESS)
 }
@@ -44,7 +46,7 @@ pub fn page(arguments: &ManArguments) -> Result<ExitCode, CommandError> {
 /// The words of each command below one, the outer ones first.
 fn words_of(command: &clap::Command, outer: &[&str]) -> Vec<String> {
     let inner = command.get_subcommands();
-    let inner = inner.filter(|one| !one.is_hide_set() && one.get_name() != "help");
+    let inner = inner.filter(|one| !one.is_hide_set());
     let words = inner.flat_map(|one| {
         let words = [outer, &[one.get_name()]].concat();
         let mut all = vec![words.join(" ")];
@@ -62,7 +64,7 @@ fn words_of(command: &clap::Command, outer: &[&str]) -> Vec<String> {
 pub fn completions(shell: Shell) -> Result<ExitCode, CommandError> {
     // Into memory: it panics where a pipe is closed early.
     let mut script = Vec::new();
-    let mut command = as_typed(&Arguments::command());
+    let mut command = as_typed(&help::command());
     clap_complete::generate(shell, &mut command, "linerate", &mut script);
     terminal::print_piece(&String::from_utf8_lossy(&script));
     Ok(ExitCode::SUCCESS)
@@ -73,6 +75,7 @@ fn as_typed(command: &clap::Command) -> clap::Command {
     let kept = command.get_subcommands().filter(|one| !one.is_hide_set());
     clap::Command::new(command.get_name().to_owned())
         .about(command.get_about().cloned().unwrap_or_default())
+        .disable_help_flag(true)
         .args(command.get_arguments())
         .subcommands(kept.map(as_typed))
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use locale::{said, say};
 use report::quantity;
 use smb::copy::Progress;
 
@@ -59,8 +60,11 @@ impl Meter {
         }
         if progress.files_total() > 1 {
             let (done, total) = (progress.files_done(), progress.files_total());
-            let more = if progress.is_planned() { "" } else { "+" };
-            parts.push(format!("{done}/{total}{more} files"));
+            let sentence = say(match progress.is_planned() {
+                true => "told-check.files",
+                false => "told-check.files-so-far",
+            });
+            parts.push(said(&sentence.count("done", done).count("total", total)));
         }
         parts.join(", ")
     }
@@ -74,7 +78,11 @@ fn rates(rate: f64, channels: &[f64]) -> String {
             let each: Vec<String> = channels.iter().map(|rate| quantity::rate(*rate)).collect();
             format!("{all} ({})", each.join(" + "))
         }
-        count => format!("{all} over {count} channels"),
+        count => said(
+            &say("told-check.rate-of-channels")
+                .with("rate", all)
+                .count("count", count),
+        ),
     }
 }
 
@@ -85,17 +93,16 @@ fn time_left(progress: &Progress, rate: f64) -> Option<String> {
     }
     let bytes = progress.total().saturating_sub(progress.moved());
     let seconds = (bytes as f64 / rate).ceil();
-    let shown = match seconds as u64 {
-        seconds @ 0..120 => format!("{seconds} s"),
-        seconds @ 120..7200 => format!("{} min", seconds.div_ceil(60)),
-        seconds => format!("{} h", seconds.div_ceil(3600)),
+    let time = match seconds as u64 {
+        seconds @ 0..120 => say("told-check.seconds").count("count", seconds),
+        seconds @ 120..7200 => say("told-check.minutes").count("count", seconds.div_ceil(60)),
+        seconds => say("told-check.hours").count("count", seconds.div_ceil(3600)),
     };
-    let begin = if progress.is_planned() {
-        ""
-    } else {
-        "at least "
-    };
-    Some(format!("{begin}{shown} left"))
+    let sentence = say(match progress.is_planned() {
+        true => "told-check.time-left",
+        false => "told-check.time-left-at-least",
+    });
+    Some(said(&sentence.with("time", time)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
-use locale::Language;
+use locale::{Language, say};
 use os::file::replace;
 use os::sandbox::{Rules, User, close_inherited};
 use record::{Run, input};
@@ -61,8 +61,7 @@ enum Drawn {
 /// Has a process without rights read the run file, and takes the page from it.
 fn drawn(run: File, arguments: &ReportArguments) -> Result<Drawn, CommandError> {
     let failed = |error: io::Error| {
-        let text = "cannot have the page drawn by a process without rights";
-        CommandError::caused(Kind::Refused, text, &error)
+        CommandError::caused(Kind::Refused, say("error-check.page-process"), &error)
     };
     let kept = KEPT_VARIABLES.iter();
     let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
@@ -82,16 +81,17 @@ fn drawn(run: File, arguments: &ReportArguments) -> Result<Drawn, CommandError> 
         bounded.read_to_end(&mut page).map_err(failed)?;
     }
     if page.len() as u64 > PAGE_BYTES_MAX {
-        let text = format!("the page of `{}` is too large", arguments.run.display());
-        return Err(CommandError::new(Kind::Refused, text).hint("draw that of a shorter run"));
+        let run = arguments.run.display().to_string();
+        let sentence = say("error-check.page-too-large").with("run", run);
+        return Err(CommandError::new(Kind::Refused, sentence).hint(say("hint-check.shorter-run")));
     }
     let status = process.0.wait().map_err(failed)?;
     match status.code().map(u8::try_from) {
         Some(Ok(0)) => Ok(Drawn::Page(page)),
         Some(Ok(code)) => Ok(Drawn::Failed(code)),
         _ => {
-            let text = format!("the process that draws the page ended by {status}");
-            Err(CommandError::new(Kind::Internal, text))
+            let sentence = say("error-check.page-ended").with("status", status.to_string());
+            Err(CommandError::new(Kind::Internal, sentence))
         }
     }
 }
@@ -109,10 +109,12 @@ impl Drop for Process {
 
 /// What that process does: standard input is the run file, standard output the page.
 pub fn draw(arguments: &PageArguments) -> Result<ExitCode, CommandError> {
-    let failed = |what: &str, error: &io::Error| CommandError::caused(Kind::Refused, what, error);
-    close_inherited().map_err(|error| failed("cannot close what was inherited", &error))?;
+    let failed = |what: &'static str, error: &io::Error| {
+        CommandError::caused(Kind::Refused, say(what), error)
+    };
+    close_inherited().map_err(|error| failed("error-check.inherited", &error))?;
     let file = io::stdin().as_fd().try_clone_to_owned();
-    let file = file.map_err(|error| failed("cannot take up the run file", &error))?;
+    let file = file.map_err(|error| failed("error-check.run-file-taken", &error))?;
     let rules = Rules {
         user: User::Unprivileged,
         ..Rules::default()
@@ -123,7 +125,7 @@ pub fn draw(arguments: &PageArguments) -> Result<ExitCode, CommandError> {
     let written = stdout
         .write_all(page.as_bytes())
         .and_then(|()| stdout.flush());
-    written.map_err(|error| failed("cannot hand over the page", &error))?;
+    written.map_err(|error| failed("error-check.page-handed", &error))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -133,9 +135,8 @@ fn page(file: File, path: &Path, shareable: bool) -> Result<String, CommandError
         return Ok(report::html(&analysis::analyze(&run)));
     }
     let shareable = report::Shareable::of(run).map_err(|error| {
-        let text = format!("cannot replace the names in `{}`", path.display());
-        CommandError::caused(Kind::Refused, text, &error)
-            .hint("draw the page without `--shareable`, and leave out by hand what it tells")
+        let sentence = say("error-check.not-shareable").with("run", path.display().to_string());
+        CommandError::caused(Kind::Refused, sentence, &error).hint(say("hint-check.not-shareable"))
     })?;
     let page = report::html(&analysis::analyze(shareable.run()));
     Ok(shareable.page(&page))

@@ -99,21 +99,22 @@ fn program(arguments: &PathArguments, client: &Host) -> Result<String, CommandEr
     const INSTALLED: &str = "linerate";
     if !matches!(hosts::parse(&arguments.client)?, hosts::Named::Ssh(_)) {
         let own = std::env::current_exe().map_err(|error| {
-            CommandError::caused(Kind::Internal, "cannot find linerate's own file", &error)
+            CommandError::caused(Kind::Internal, say("error-check.own-file"), &error)
         })?;
         return Ok(own.display().to_string());
     }
     let outputs = client.exec.run(&[Command::new([INSTALLED, "-V"])])?;
     let answer = outputs.first().and_then(host::exec::Output::text);
     let ours = record::PROGRAM;
-    let text = match answer.as_deref().map(str::trim) {
+    let sentence = match answer.as_deref().map(str::trim) {
         Some(version) if version == ours => return Ok(INSTALLED.to_owned()),
-        Some(version) => format!("{} runs `{version}`, and this is `{ours}`", client.name),
-        None => format!("there is no `{INSTALLED}` on {}", client.name),
+        Some(version) => say("error-check.other-version")
+            .with("host", &client.name)
+            .with("version", version)
+            .with("ours", ours),
+        None => say("error-check.not-installed").with("host", &client.name),
     };
-    Err(CommandError::new(Kind::Refused, text).hint(
-        "trials run on the client, so it needs the same linerate in its PATH; a server needs none",
-    ))
+    Err(CommandError::new(Kind::Refused, sentence).hint(say("hint-check.installed")))
 }
 
 impl SharePath {
@@ -218,11 +219,12 @@ impl SharePath {
                 Ok((facts, None))
             }
             Err(error) => {
-                let missing = collect::missing(&server.name, "facts", &error.into());
+                let error = CommandError::from(error);
                 let sentence = say("server-untold")
                     .with("server", &server.name)
-                    .with("reason", missing.reason.to_string());
+                    .with("reason", error.said());
                 terminal::say(&said(&sentence));
+                let missing = collect::missing(&server.name, "facts", &error);
                 Ok((facts, Some(missing)))
             }
         }
@@ -325,15 +327,11 @@ pub fn run_served(
 /// Timing of a trial of so many counted seconds.
 pub fn timing(seconds: f64) -> Result<Timing, CommandError> {
     if !SECONDS.contains(&seconds) {
-        return Err(CommandError::new(
-            Kind::Usage,
-            format!("a trial of {seconds} s makes no sense"),
-        )
-        .hint(format!(
-            "give `--seconds` between {} and {}",
-            SECONDS.start(),
-            SECONDS.end()
-        )));
+        let sentence = say("error-check.trial-length").with("seconds", seconds.to_string());
+        let hint = say("hint-check.trial-length")
+            .with("least", SECONDS.start().to_string())
+            .with("most", SECONDS.end().to_string());
+        return Err(CommandError::new(Kind::Usage, sentence).hint(hint));
     }
     let measured = Duration::from_secs_f64(seconds);
     Ok(Timing {
@@ -353,16 +351,17 @@ pub fn folder(typed: &str, client: &str) -> Result<String, CommandError> {
         if path.is_absolute() {
             return Ok(typed.to_owned());
         }
-        let text = format!("`{typed}` is not a whole path, and {client} has no current folder");
-        return Err(CommandError::new(Kind::Usage, text).hint("write it from `/` on"));
+        let sentence = say("error-check.part-of-path")
+            .with("path", typed)
+            .with("host", client);
+        return Err(CommandError::new(Kind::Usage, sentence).hint(say("hint-check.whole-path")));
     }
     let whole = os::file::resolve(path)?;
     if whole.is_dir() {
         return Ok(whole.display().to_string());
     }
-    let text = format!("there is no folder `{typed}`");
-    let hint = "name one that is there; a share is written as `smb://HOST/SHARE`, a host as `tcp://ADDRESS`";
-    Err(CommandError::new(Kind::Usage, text).hint(hint))
+    let sentence = say("error-check.no-folder").with("folder", typed);
+    Err(CommandError::new(Kind::Usage, sentence).hint(say("hint-check.folder")))
 }
 
 /// The address that the client uses for a server's name: the first that its resolver gives.
@@ -403,19 +402,16 @@ fn usable_addresses(name: &str, listed: &str) -> Result<Vec<IpAddr>, CommandErro
         }
     }
     if addresses.is_empty() && is_zoned {
-        let text = format!("`{name}` has link-local addresses only, and those are not supported");
-        return Err(CommandError::new(Kind::Refused, text).hint(
-            "use another address of the server, IPv4 or one that does not begin with `fe80:`",
-        ));
+        let sentence = say("error-check.link-local").with("host", name);
+        return Err(CommandError::new(Kind::Refused, sentence).hint(say("hint-check.link-local")));
     }
     Ok(addresses)
 }
 
 fn unknown(client: &Host, name: &str) -> CommandError {
-    CommandError::new(Kind::Unreachable, format!("nobody knows the host `{name}`")).hint(format!(
-        "check the name on {}, or use the server's address",
-        client.name
-    ))
+    let sentence = say("error-check.unknown-host").with("host", name);
+    let hint = say("hint-check.unknown-host").with("client", &client.name);
+    CommandError::new(Kind::Unreachable, sentence).hint(hint)
 }
 
 #[cfg(test)]
@@ -455,11 +451,8 @@ mod tests {
     }
 
     fn silence() -> String {
-        line(&TrialLine::Failure(Failure {
-            kind: Kind::Unreachable,
-            chain: vec!["no payload at all".to_owned()],
-            hint: None,
-        }))
+        let failure = Failure::new(Kind::Unreachable, "no payload at all");
+        line(&TrialLine::Failure(failure))
     }
 
     /// What a trial says that counts to its end.

@@ -14,12 +14,14 @@ use host::exec::{Command, Output};
 use host::profile::{
     self, Profile, Proposal, Protections, Role, Rule, RuleValue, Situation, Verdict, When,
 };
+use locale::{Message, said, say};
 use os::file::{Folder, Readers};
 use record::text::clean;
 use record::{BitsPerSecond, HostFacts, Level, LinkState, Setting, Target};
 use serde_json::{Value, json};
 
 use crate::args::{ProfileArguments, ProfilesArguments, SetArguments};
+use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
 use crate::path::{self, SharePath};
 use crate::terminal;
@@ -49,28 +51,31 @@ pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
         clean(&profile.meaning)
     ));
     for rule in &profile.rules {
-        let (verb, value) = verb_and_value(rule);
-        let verb = match verb {
-            "set" => String::new(),
-            verb => verb.replace('_', " ") + " ",
-        };
-        let conditions = conditions(&rule.when);
-        let only = match conditions.as_slice() {
-            [] => String::new(),
-            conditions => format!(", {}", conditions.join(", ")),
-        };
-        let source = rule.source.as_ref();
-        let source = source.map_or(String::new(), |source| format!(" ({})", clean(source)));
-        let knob = &rule.knob;
-        terminal::print(&format!(
-            "{} = {verb}{}{}\n    {}{source}",
-            clean(knob),
-            clean(value),
-            clean(&only),
-            clean(&rule.why)
-        ));
+        terminal::print(&rule_text(rule));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a rule sets, when and why.
+fn rule_text(rule: &Rule) -> String {
+    let value: Message = match &rule.value {
+        RuleValue::Set(value) => value.as_str().into(),
+        RuleValue::AtLeast(value) => say("told-change.at-least").with("value", value),
+        RuleValue::AtMost(value) => say("told-change.at-most").with("value", value),
+    };
+    let conditions = conditions(&rule.when);
+    let parts: Vec<String> = std::iter::once(&value)
+        .chain(&conditions)
+        .map(said)
+        .collect();
+    let source = rule.source.as_ref();
+    let source = source.map_or(String::new(), |source| format!(" ({})", clean(source)));
+    format!(
+        "{} = {}\n    {}{source}",
+        clean(&rule.knob),
+        clean(&parts.join(", ")),
+        clean(&rule.why)
+    )
 }
 
 fn list(profiles: &[Profile], json: bool) {
@@ -89,10 +94,11 @@ fn list(profiles: &[Profile], json: bool) {
             clean(&profile.meaning)
         ));
         if let Some(file) = &profile.file {
-            terminal::print(&format!("  from {}", file.display()));
+            let from = say("told-change.from").with("file", file.display().to_string());
+            terminal::print(&format!("  {}", said(&from)));
         }
     }
-    terminal::print("\nhint: `linerate profiles NAME` shows the rules of one");
+    terminal::print(&format!("\n{}", hint(say("hint-change.rules-of-one"))));
 }
 
 /// Where people keep profiles of their own. Root uses none that another user could have put there: a
@@ -104,10 +110,10 @@ fn folder() -> Option<PathBuf> {
     }
     match Folder::open(&folder, Readers::All) {
         Err(error @ os::file::Error::Unsafe { .. }) => {
-            terminal::say(&format!(
-                "warning: no profile of `{}` is used: {error}",
-                folder.display()
-            ));
+            let sentence = say("told-change.no-own-profile")
+                .with("folder", folder.display().to_string())
+                .with("reason", error.message());
+            terminal::say(&said(&sentence));
             None
         }
         Ok(_) | Err(_) => Some(folder),
@@ -132,34 +138,39 @@ fn verb_and_value(rule: &Rule) -> (&'static str, &str) {
     }
 }
 
-fn conditions(when: &When) -> Vec<String> {
-    let rate = |rate: BitsPerSecond| report::quantity::line_rate(rate);
-    let mut found = Vec::new();
-    let mut say = |text: Option<String>| found.extend(text);
-    say(when
-        .speed_min
-        .map(|speed| format!("speed from {} on", rate(speed))));
-    say(when
-        .speed_below
-        .map(|speed| format!("speed below {}", rate(speed))));
-    say(when
-        .round_trip_min
-        .map(|span| format!("round trip from {span:?} on")));
-    say(when
-        .round_trip_below
-        .map(|span| format!("round trip below {span:?}")));
-    say(when
-        .cores_min
-        .map(|cores| format!("processors from {cores} on")));
-    say(when
-        .cores_below
-        .map(|cores| format!("processors below {cores}")));
-    say(when.mtu_min.map(|mtu| format!("MTU from {mtu} on")));
-    say(when.mtu_below.map(|mtu| format!("MTU below {mtu}")));
-    let drivers = (!when.drivers.is_empty()).then(|| when.drivers.join(" or "));
-    say(drivers.map(|drivers| format!("driver {drivers}")));
-    say(when.role.map(|role| format!("at the {role}")));
-    found
+fn conditions(when: &When) -> Vec<Message> {
+    let rate = |rate: Option<BitsPerSecond>| rate.map(report::quantity::line_rate);
+    let span = |span: Option<Duration>| span.map(|span| format!("{span:?}"));
+    let number = |number: Option<u32>| number.map(|number| number.to_string());
+    let limits = [
+        ("told-change.speed-from", rate(when.speed_min)),
+        ("told-change.speed-below", rate(when.speed_below)),
+        ("told-change.round-trip-from", span(when.round_trip_min)),
+        ("told-change.round-trip-below", span(when.round_trip_below)),
+        ("told-change.processors-from", number(when.cores_min)),
+        ("told-change.processors-below", number(when.cores_below)),
+        ("told-change.mtu-from", number(when.mtu_min)),
+        ("told-change.mtu-below", number(when.mtu_below)),
+    ];
+    let limits = limits.into_iter();
+    let limits = limits.filter_map(|(id, limit)| Some(say(id).with("limit", limit?)));
+    let drivers = when
+        .drivers
+        .iter()
+        .map(|driver| Message::from(driver.as_str()));
+    let drivers = drivers.reduce(|first, next| {
+        say("told-change.or")
+            .with("first", first)
+            .with("next", next)
+    });
+    let driver = drivers.map(|drivers| say("told-change.driver").with("drivers", drivers));
+    let role = when.role.map(|role| {
+        say(match role {
+            Role::Client => "told-change.at-client",
+            Role::Server => "told-change.at-server",
+        })
+    });
+    limits.chain(driver).chain(role).collect()
 }
 
 /// The profile that was asked for, if one was.
@@ -174,9 +185,11 @@ pub fn asked(arguments: &ProfileArguments) -> Result<Option<Profile>, CommandErr
     let mut profile = profile::find(name, folder().as_deref(), protections)?;
     for id in &arguments.without {
         if !profile.rules.iter().any(|rule| rule.knob == *id) {
-            let text = format!("the profile `{}` has no rule for `{id}`", profile.name);
-            let hint = format!("`linerate profiles {name}` shows its rules");
-            return Err(CommandError::new(Kind::Usage, text).hint(hint));
+            let sentence = say("error-change.no-rule")
+                .with("profile", &profile.name)
+                .with("id", id);
+            let next = say("hint-change.its-rules").with("name", name);
+            return Err(CommandError::new(Kind::Usage, sentence).hint(next));
         }
     }
     profile
@@ -247,10 +260,14 @@ impl<'a> Judged<'a> {
         let is_change =
             |proposal: &&Proposal<'_>| matches!(proposal.verdict, Verdict::Change { .. });
         let changes: Vec<&Proposal<'_>> = self.proposals.iter().filter(is_change).collect();
-        terminal::print(&match changes.len() {
-            0 => format!("profile {name} changes nothing on {host}"),
-            _ => format!("profile {name} on {host}:"),
+        let sentence = say(match changes.is_empty() {
+            true => "told-change.profile-changes-nothing",
+            false => "told-change.profile-changes",
         });
+        let sentence = sentence
+            .with("profile", name)
+            .with("host", host.to_string());
+        terminal::print(&said(&sentence));
         for proposal in changes {
             if let (Verdict::Change { to }, Some(now)) = (&proposal.verdict, &proposal.now) {
                 let line = format!("{}: {now} -> {to}: {}", place(proposal), proposal.rule.why);
@@ -259,20 +276,23 @@ impl<'a> Judged<'a> {
         }
         let mut so = BTreeSet::new();
         for proposal in &self.proposals {
-            match &proposal.verdict {
-                Verdict::AlreadySo => drop(so.insert(place(proposal))),
-                Verdict::NotMeant { because } => {
-                    terminal::print(&format!("  not for here: {}: {because}", place(proposal)));
+            let (id, because) = match &proposal.verdict {
+                Verdict::AlreadySo => {
+                    so.insert(place(proposal));
+                    continue;
                 }
-                Verdict::NotHere { because } => {
-                    terminal::print(&format!("  not there: {}: {because}", place(proposal)));
-                }
-                Verdict::Change { .. } => {}
-            }
+                Verdict::NotMeant { because } => ("told-change.not-for-here", because),
+                Verdict::NotHere { because } => ("told-change.not-there", because),
+                Verdict::Change { .. } => continue,
+            };
+            let sentence = say(id).with("names", place(proposal));
+            let sentence = sentence.with("reason", because.clone());
+            terminal::print(&format!("  {}", said(&sentence)));
         }
         if !so.is_empty() {
             let so: Vec<String> = so.into_iter().collect();
-            terminal::print(&format!("  already so: {}", so.join(", ")));
+            let sentence = say("told-change.already-so").with("names", so);
+            terminal::print(&format!("  {}", said(&sentence)));
         }
         terminal::print("");
     }
@@ -304,8 +324,8 @@ fn place(proposal: &Proposal<'_>) -> String {
 
 fn round_trip(text: &str) -> Result<Duration, CommandError> {
     profile::time(text).ok_or_else(|| {
-        CommandError::new(Kind::Usage, format!("`{text}` is no time"))
-            .hint("write it as `0.3ms` or `20ms`")
+        let sentence = say("error-change.no-time").with("text", text);
+        CommandError::new(Kind::Usage, sentence).hint(say("hint-change.time-as"))
     })
 }
 
@@ -314,10 +334,11 @@ fn usable_nics(facts: &HostFacts, named: &[String]) -> Result<Vec<String>, Comma
     let known = |name: &&String| facts.nics.iter().any(|nic| nic.name == **name);
     if let Some(unknown) = named.iter().find(|name| !known(name)) {
         let names: Vec<&str> = facts.nics.iter().map(|nic| nic.name.as_str()).collect();
-        let text = format!("there is no interface `{unknown}` on {}", facts.name);
-        return Err(
-            CommandError::new(Kind::Usage, text).hint(format!("there are: {}", names.join(", ")))
-        );
+        let sentence = say("error-change.no-such-nic")
+            .with("nic", unknown)
+            .with("host", facts.name.to_string());
+        let there = say("hint-change.there-are").with("names", names.join(", "));
+        return Err(CommandError::new(Kind::Usage, sentence).hint(there));
     }
     if !named.is_empty() {
         return Ok(named.to_vec());

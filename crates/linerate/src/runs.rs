@@ -145,14 +145,8 @@ fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, Comman
     let folder = Folder::make(&journal::state_folder()?, Readers::All)
         .and_then(|state| state.make_folder("runs", Readers::Owner));
     let folder = folder.map_err(|error| {
-        let hint = error.hint().map_or_else(
-            || {
-                "name a file with `--run FILE`, or another state folder with LINERATE_STATE_DIR"
-                    .into()
-            },
-            str::to_owned,
-        );
-        CommandError::caused(Kind::Refused, "cannot keep run files", &error).hint(hint)
+        let hint = error.hint().unwrap_or_else(|| say("hint-check.run-file"));
+        CommandError::caused(Kind::Refused, say("error-check.run-files"), &error).hint(hint)
     })?;
     let mut number = 0;
     loop {
@@ -238,4 +232,13 @@ pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
         }
         Plan::Tune { .. } | Plan::Bench { .. } => ExitCode::SUCCESS,
     }
+}
+
+/// The seed of a run whose user gives none.
+pub fn random_seed() -> Result<u64, CommandError> {
+    let seed = getrandom::u64();
+    seed.map_err(|error| {
+        let text = say("error-plan.no-random-numbers").with("reason", error.to_string());
+        CommandError::new(Kind::Internal, text)
+    })
 }

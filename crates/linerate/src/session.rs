@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use host::Host;
 use host::change::Change;
 use host::knob::{self, Disturbance};
+use locale::{said, say};
 use measure::Stop;
 use record::Target;
 
@@ -58,19 +59,14 @@ pub fn check_terminal(nic: &str) -> Result<(), CommandError> {
     if io::stdin().is_terminal() {
         return Ok(());
     }
-    let text = format!("it resets `{nic}`, which carries the session that you are logged in with");
-    Err(CommandError::new(Kind::Refused, text).hint(
-        "run it on a terminal, where you will be asked whether the session lives, or from another \
-         machine on `ssh://` this one",
-    ))
+    let sentence = say("error-check.own-session").with("nic", nic);
+    Err(CommandError::new(Kind::Refused, sentence).hint(say("hint-check.own-session")))
 }
 
 /// Asks whether the session lives. Silence is a no.
 pub fn is_alive(limit: Duration, stop: &Stop) -> bool {
-    terminal::say(&format!(
-        "the link was reset; press Enter within {} s to keep the change",
-        limit.as_secs()
-    ));
+    let question = say("told-check.link-reset").count("seconds", limit.as_secs());
+    terminal::say(&said(&question));
     let (answer, answered) = mpsc::channel();
     thread::spawn(move || {
         let mut line = String::new();

@@ -3,15 +3,18 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use host::Host;
 use host::change::{self, Change, Item, Typed};
 use host::exec::Command;
 use host::journal::{self, Journal};
 use host::knob::{self, KNOBS, TargetKind};
+use locale::{said, say, text};
+use measure::Stop;
 use record::{HostName, KnobId, Target};
 use serde_json::{Value, json};
 
 use crate::args::SetArguments;
-use crate::changes::style;
+use crate::changes::{hint, style};
 use crate::failure::{CommandError, Kind};
 use crate::hosts::Named;
 use crate::profiles::{self, Judged};
@@ -53,10 +56,8 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
         let (change, rules) = plan()?;
         show(arguments, change.items(), &change.commands(), (None, rules));
         for host in change.leased_hosts().filter(|_| !arguments.json) {
-            terminal::print(&format!(
-                "{host} would put itself back if it heard nothing for {} s",
-                arguments.lease
-            ));
+            let sentence = say("told-change.lease").with("host", host.to_string());
+            terminal::print(&said(&sentence.count("seconds", arguments.lease)));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -69,28 +70,7 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
         show(arguments, change.items(), &commands, (None, rules));
         return Ok(ExitCode::SUCCESS);
     }
-    let at_risk = match named {
-        Named::Local => session::at_risk(&host, &change)?,
-        Named::Lab { .. } | Named::Ssh(_) => None,
-    };
-    if let Some(nic) = &at_risk {
-        session::check_terminal(nic)?;
-    }
-    let mut open = journal.begin(change)?;
-    open.apply().map_err(|error| explain(arguments, error))?;
-    let limit = Duration::from_secs(arguments.lease);
-    let is_alive = at_risk.is_none() || session::is_alive(limit, &stop);
-    if stop.is_asked() {
-        open.close()?;
-        return Err(stop::interrupted());
-    }
-    if !is_alive {
-        open.close()?;
-        let text = "nobody said that the session lives; everything is as before";
-        return Err(CommandError::new(Kind::Refused, text));
-    }
-    let items = open.items().to_vec();
-    let id = open.keep()?;
+    let (id, items) = make(arguments, (&named, &host), (&journal, change), &stop)?;
     let lasts = |item: &Item| {
         let knob = knob::find(host.system, item.knob.as_str());
         knob.is_some_and(|knob| knob.survives_reboot)
@@ -101,6 +81,39 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Makes a change, and keeps it unless it has cut off the session that makes it: its id, and what it set.
+fn make(
+    arguments: &SetArguments,
+    (named, host): (&Named, &Host),
+    (journal, change): (&Journal, Change),
+    stop: &Stop,
+) -> Result<(String, Vec<Item>), CommandError> {
+    let at_risk = match named {
+        Named::Local => session::at_risk(host, &change)?,
+        Named::Lab { .. } | Named::Ssh(_) => None,
+    };
+    if let Some(nic) = &at_risk {
+        session::check_terminal(nic)?;
+    }
+    let mut open = journal.begin(change)?;
+    open.apply().map_err(|error| explain(arguments, error))?;
+    let limit = Duration::from_secs(arguments.lease);
+    let is_alive = at_risk.is_none() || session::is_alive(limit, stop);
+    if stop.is_asked() {
+        open.close()?;
+        return Err(stop::interrupted());
+    }
+    if !is_alive {
+        open.close()?;
+        return Err(CommandError::new(
+            Kind::Refused,
+            say("error-change.session-dead"),
+        ));
+    }
+    let items = open.items().to_vec();
+    Ok((open.keep()?, items))
+}
+
 /// One knob that a driver refuses need not keep a profile from the rest.
 fn explain(arguments: &SetArguments, error: host::Error) -> CommandError {
     let refused = match &error {
@@ -109,7 +122,7 @@ fn explain(arguments: &SetArguments, error: host::Error) -> CommandError {
     };
     let error = CommandError::from(error);
     match refused {
-        Some(_) => error.hint("`--without ID` leaves a knob of the profile alone"),
+        Some(_) => error.hint(say("hint-change.without")),
         None => error,
     }
 }
@@ -117,10 +130,8 @@ fn explain(arguments: &SetArguments, error: host::Error) -> CommandError {
 /// Reads `ID=VALUE`, `ID@NIC=VALUE` and `ID@SHARE=VALUE`.
 pub fn parse(text: &str) -> Result<Typed, CommandError> {
     let wrong = || {
-        CommandError::new(Kind::Usage, format!("`{text}` sets nothing")).hint(
-            "write `ID=VALUE`, or what it belongs to behind an `@`: `nic.mtu@eth0=9000`, \
-             `smb.server.sendfile@media=on`",
-        )
+        let sentence = say("error-change.sets-nothing").with("text", text);
+        CommandError::new(Kind::Usage, sentence).hint(say("hint-change.setting-as"))
     };
     let (place, value) = text.rsplit_once('=').ok_or_else(wrong)?;
     let (id, target) = match place.split_once('@') {
@@ -177,25 +188,33 @@ fn show(
         ]
     });
     let rows: Vec<Vec<String>> = rows.collect();
-    let now = if arguments.dry_run { "would be" } else { "now" };
-    let headings = ["host", "setting", "before", now];
+    let now = match arguments.dry_run {
+        true => "told-change.column-would-be",
+        false => "told-change.column-now",
+    };
+    let headings = [
+        "told-change.column-host",
+        "told-change.column-setting",
+        "told-change.column-before",
+        now,
+    ];
+    let headings = headings.map(text);
+    let headings = headings.each_ref().map(String::as_str);
     terminal::print_drawn(&report::table(&headings, &rows, style()));
     match change {
-        Some((id, true)) => terminal::print(&format!(
-            "hint: it stays, also after a restart, until `linerate undo {id}`"
-        )),
-        Some((id, false)) => terminal::print(&format!(
-            "hint: it stays until reboot or `linerate undo {id}`; `--persist` keeps it longer"
-        )),
-        None if commands.is_empty() => terminal::print("it is so already; nothing was changed"),
+        Some((id, true)) => {
+            terminal::print(&hint(say("hint-change.stays").with("id", id)));
+        }
+        Some((id, false)) => {
+            terminal::print(&hint(say("hint-change.stays-until-reboot").with("id", id)));
+        }
+        None if commands.is_empty() => terminal::print(&text("told-change.so-already")),
         None => {
-            let lines = commands
-                .iter()
-                .map(|(host, command)| format!("  {host}: {}\n", knob::shown(command)));
-            let lines: String = lines.collect();
-            terminal::print(&format!(
-                "these commands would run:\n{lines}nothing was changed"
-            ));
+            terminal::print(&text("told-change.would-run"));
+            for (host, command) in commands {
+                terminal::print(&format!("  {host}: {}", knob::shown(command)));
+            }
+            terminal::print(&text("told-change.nothing-was-changed"));
         }
     }
 }

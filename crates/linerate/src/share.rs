@@ -1,5 +1,6 @@
 //! Shares as people type them.
 
+use locale::say;
 use record::ShareAddress;
 
 use crate::failure::{CommandError, Kind};
@@ -24,29 +25,29 @@ pub fn is_share_address(text: &str) -> bool {
 pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
     let place = parse_place(text)?;
     if place.address.share.is_empty() {
-        return Err(wrong(text, "it names no share"));
+        return Err(wrong(text, "error-copy.address-without-share"));
     }
     Ok(place)
 }
 
-fn wrong(text: &str, why: &str) -> CommandError {
-    CommandError::new(
-        Kind::Usage,
-        format!("`{}` is not a share: {why}", hide_password(text)),
-    )
-    .hint("write it as `smb://user@host/share/folder`, `//host/share` or `\\\\host\\share`")
+/// The error of what is no share; `why` is the id of what is wrong with it.
+fn wrong(text: &str, why: &'static str) -> CommandError {
+    let sentence = say("error-copy.not-a-share")
+        .with("text", hide_password(text))
+        .with("why", say(why));
+    CommandError::new(Kind::Usage, sentence).hint(say("hint-copy.share-as"))
 }
 
 /// The same, or a server alone, whose share is empty.
 pub fn parse_place(text: &str) -> Result<TypedShare, CommandError> {
-    let wrong = |why: &str| wrong(text, why);
+    let wrong = |why| wrong(text, why);
     let plain = with_slashes(text);
     let rest = plain
         .strip_prefix("smb://")
         .or_else(|| plain.strip_prefix("//"))
-        .ok_or_else(|| wrong("it does not begin with `smb://`, `//` or `\\\\`"))?;
+        .ok_or_else(|| wrong("error-copy.address-begin"))?;
     if rest.chars().any(char::is_control) {
-        return Err(wrong("it holds a control character"));
+        return Err(wrong("error-copy.address-control"));
     }
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, host) = match authority.rsplit_once('@') {
@@ -54,22 +55,21 @@ pub fn parse_place(text: &str) -> Result<TypedShare, CommandError> {
         None => (None, authority),
     };
     if user.is_some_and(|user| user.contains(':')) {
-        return Err(wrong("a password has no place in it")
-            .hint("use `--credentials FILE` or the environment variable LINERATE_PASSWORD"));
+        return Err(wrong("error-copy.address-password").hint(say("hint-copy.password")));
     }
-    let (server, port) = split_port(host).ok_or_else(|| wrong("its port is no port"))?;
+    let (server, port) = split_port(host).ok_or_else(|| wrong("error-copy.address-port"))?;
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     let share = parts.next().unwrap_or_default();
     let parts: Vec<&str> = parts.collect();
     if server.is_empty() || user == Some("") {
-        return Err(wrong("its host or user is empty"));
+        return Err(wrong("error-copy.address-empty"));
     }
     if parts
         .iter()
         .chain([&share])
         .any(|&part| part == "." || part == "..")
     {
-        return Err(wrong("`.` and `..` have no place in it"));
+        return Err(wrong("error-copy.address-dots"));
     }
     Ok(TypedShare {
         address: ShareAddress {

@@ -1,261 +1,154 @@
 //! What a server's refusal means for whoever reads it: MS-ERREF 2.3.1 in sentences.
 
+use locale::{Message, say};
 use smb::NtStatus;
 
-/// One sentence for each status that a user can meet; what the error around it says already has none.
+/// The id of one sentence for each status that a user can meet; what the error around it says already has none.
 const SENTENCES: &[(NtStatus, &str)] = &[
-    (NtStatus::DISK_FULL, "the server's disk is full"),
-    (
-        NtStatus::QUOTA_EXCEEDED,
-        "the user's quota on the server is used up",
-    ),
-    (
-        NtStatus::DISK_QUOTA_EXCEEDED,
-        "the user's quota on the server is used up",
-    ),
+    (NtStatus::DISK_FULL, "status.disk-full"),
+    (NtStatus::QUOTA_EXCEEDED, "status.quota-exceeded"),
+    (NtStatus::DISK_QUOTA_EXCEEDED, "status.quota-exceeded"),
     (
         NtStatus::ALLOTTED_SPACE_EXCEEDED,
-        "the space allotted to this share is used up",
+        "status.allotted-space-exceeded",
     ),
-    (
-        NtStatus::FILE_TOO_LARGE,
-        "the server's file system does not hold files of this size",
-    ),
-    (NtStatus::WRONG_PASSWORD, "the password is wrong"),
-    (NtStatus::LOGON_FAILURE, "user name or password is wrong"),
-    (NtStatus::NO_SUCH_USER, "the server does not know this user"),
-    (
-        NtStatus::PASSWORD_EXPIRED,
-        "the password has expired: set a new one, then log in",
-    ),
+    (NtStatus::FILE_TOO_LARGE, "status.file-too-large"),
+    (NtStatus::WRONG_PASSWORD, "status.wrong-password"),
+    (NtStatus::LOGON_FAILURE, "status.logon-failure"),
+    (NtStatus::NO_SUCH_USER, "status.no-such-user"),
+    (NtStatus::PASSWORD_EXPIRED, "status.password-expired"),
     (
         NtStatus::PASSWORD_MUST_CHANGE,
-        "the password must be changed before the first login",
+        "status.password-must-change",
     ),
-    (
-        NtStatus::ACCOUNT_LOCKED_OUT,
-        "the account is locked after too many wrong passwords: wait, or ask who runs the server",
-    ),
-    (
-        NtStatus::ACCOUNT_DISABLED,
-        "the account is disabled: ask who runs the server",
-    ),
-    (
-        NtStatus::ACCOUNT_EXPIRED,
-        "the account has expired: ask who runs the server",
-    ),
-    (
-        NtStatus::ACCOUNT_RESTRICTION,
-        "the account is restricted: Windows refuses empty passwords over the network, for one",
-    ),
-    (
-        NtStatus::INVALID_LOGON_HOURS,
-        "the user may not log in at this hour",
-    ),
-    (
-        NtStatus::INVALID_WORKSTATION,
-        "the user may not log in from this computer",
-    ),
+    (NtStatus::ACCOUNT_LOCKED_OUT, "status.account-locked-out"),
+    (NtStatus::ACCOUNT_DISABLED, "status.account-disabled"),
+    (NtStatus::ACCOUNT_EXPIRED, "status.account-expired"),
+    (NtStatus::ACCOUNT_RESTRICTION, "status.account-restriction"),
+    (NtStatus::INVALID_LOGON_HOURS, "status.invalid-logon-hours"),
+    (NtStatus::INVALID_WORKSTATION, "status.invalid-workstation"),
     (
         NtStatus::LOGON_TYPE_NOT_GRANTED,
-        "the user may not log in over the network: the server's policy `Access this computer from the network` decides",
+        "status.logon-type-not-granted",
     ),
-    (
-        NtStatus::NO_LOGON_SERVERS,
-        "the server reaches no domain controller that could check the password",
-    ),
+    (NtStatus::NO_LOGON_SERVERS, "status.no-logon-servers"),
     (
         NtStatus::TRUSTED_RELATIONSHIP_FAILURE,
-        "the server's trust with its domain is broken: it must join again",
+        "status.trusted-relationship-failure",
     ),
     (
         NtStatus::NETLOGON_NOT_STARTED,
-        "the server's logon service does not run",
+        "status.netlogon-not-started",
     ),
     (
         NtStatus::TIME_DIFFERENCE_AT_DC,
-        "the clocks of server and domain controller differ by too much",
+        "status.time-difference-at-dc",
     ),
-    (
-        NtStatus::NTLM_BLOCKED,
-        "the domain does not allow NTLM: log in by Kerberos, with the server's full name",
-    ),
+    (NtStatus::NTLM_BLOCKED, "status.ntlm-blocked"),
     (
         NtStatus::AUTHENTICATION_FIREWALL_FAILED,
-        "the user's domain is not allowed to log in to this server",
+        "status.authentication-firewall-failed",
     ),
-    (
-        NtStatus::DOWNGRADE_DETECTED,
-        "the domain refuses this weaker login",
-    ),
+    (NtStatus::DOWNGRADE_DETECTED, "status.downgrade-detected"),
     (
         NtStatus::INSUFFICIENT_RESOURCES,
-        "the server lacks memory or has too many connections",
+        "status.insufficient-resources",
     ),
     (
         NtStatus::REQUEST_NOT_ACCEPTED,
-        "the server takes no more connections: Windows clients allow 20",
+        "status.request-not-accepted",
     ),
     (
         NtStatus::TOO_MANY_OPENED_FILES,
-        "the server has too many files open",
+        "status.too-many-opened-files",
     ),
-    (NtStatus::ACCESS_DENIED, "the user has no right to it"),
-    (
-        NtStatus::PRIVILEGE_NOT_HELD,
-        "the user lacks a privilege for it",
-    ),
+    (NtStatus::ACCESS_DENIED, "status.access-denied"),
+    (NtStatus::PRIVILEGE_NOT_HELD, "status.privilege-not-held"),
     (
         NtStatus::MEDIA_WRITE_PROTECTED,
-        "the medium is write-protected",
+        "status.media-write-protected",
     ),
-    (
-        NtStatus::SHARING_VIOLATION,
-        "another program has the file open and does not share it",
-    ),
-    (
-        NtStatus::FILE_LOCK_CONFLICT,
-        "another program has locked this part of the file",
-    ),
-    (
-        NtStatus::DELETE_PENDING,
-        "the file is about to be removed, as soon as the last program closes it",
-    ),
-    (
-        NtStatus::CANNOT_DELETE,
-        "the file is read-only, or in use as a program",
-    ),
-    (NtStatus::DIRECTORY_NOT_EMPTY, "the folder is not empty"),
-    (NtStatus::FILE_IS_A_DIRECTORY, "it is a folder"),
-    (NtStatus::NOT_A_DIRECTORY, "it is no folder"),
-    (
-        NtStatus::OBJECT_NAME_INVALID,
-        "the server cannot have this name",
-    ),
+    (NtStatus::SHARING_VIOLATION, "status.sharing-violation"),
+    (NtStatus::FILE_LOCK_CONFLICT, "status.file-lock-conflict"),
+    (NtStatus::DELETE_PENDING, "status.delete-pending"),
+    (NtStatus::CANNOT_DELETE, "status.cannot-delete"),
+    (NtStatus::DIRECTORY_NOT_EMPTY, "status.directory-not-empty"),
+    (NtStatus::FILE_IS_A_DIRECTORY, "status.file-is-a-directory"),
+    (NtStatus::NOT_A_DIRECTORY, "status.not-a-directory"),
+    (NtStatus::OBJECT_NAME_INVALID, "status.object-name-invalid"),
     (
         NtStatus::OBJECT_PATH_SYNTAX_BAD,
-        "the server cannot have this path",
+        "status.object-path-syntax-bad",
     ),
-    (
-        NtStatus::NAME_TOO_LONG,
-        "the name or path is too long for the server",
-    ),
+    (NtStatus::NAME_TOO_LONG, "status.name-too-long"),
     (
         NtStatus::NETWORK_NAME_DELETED,
-        "the share was removed, or the server closed it",
+        "status.network-name-deleted",
     ),
     (
         NtStatus::USER_SESSION_DELETED,
-        "the server ended the session",
-    ),
-    (NtStatus::NETWORK_SESSION_EXPIRED, "the login has expired"),
-    (NtStatus::BAD_DEVICE_TYPE, "it is no share of files"),
-    (
-        NtStatus::PATH_NOT_COVERED,
-        "the folder is on another server (DFS)",
+        "status.user-session-deleted",
     ),
     (
-        NtStatus::FS_DRIVER_REQUIRED,
-        "the server has no distributed file system (DFS)",
+        NtStatus::NETWORK_SESSION_EXPIRED,
+        "status.network-session-expired",
     ),
-    (
-        NtStatus::STOPPED_ON_SYMLINK,
-        "it is a symbolic link, which the client would have to follow",
-    ),
+    (NtStatus::BAD_DEVICE_TYPE, "status.bad-device-type"),
+    (NtStatus::PATH_NOT_COVERED, "status.path-not-covered"),
+    (NtStatus::FS_DRIVER_REQUIRED, "status.fs-driver-required"),
+    (NtStatus::STOPPED_ON_SYMLINK, "status.stopped-on-symlink"),
     (
         NtStatus::IO_REPARSE_TAG_NOT_HANDLED,
-        "it is a link of a kind that the server does not follow",
+        "status.io-reparse-tag-not-handled",
     ),
     (
         NtStatus::CLOUD_FILE_PROVIDER_NOT_RUNNING,
-        "the file is in a cloud, and the server's program for it does not run",
+        "status.cloud-file-provider-not-running",
     ),
     (
         NtStatus::CLOUD_FILE_NETWORK_UNAVAILABLE,
-        "the file is in a cloud that the server does not reach",
+        "status.cloud-file-network-unavailable",
     ),
-    (
-        NtStatus::VIRUS_INFECTED,
-        "the server's virus scanner refuses it",
-    ),
-    (NtStatus::IO_DEVICE_ERROR, "the server's disk has an error"),
-    (
-        NtStatus::DEVICE_DATA_ERROR,
-        "the server's disk cannot read this",
-    ),
-    (
-        NtStatus::DISK_CORRUPT_ERROR,
-        "the server's file system is damaged",
-    ),
-    (
-        NtStatus::FILE_CORRUPT_ERROR,
-        "the file is damaged on the server's disk",
-    ),
-    (
-        NtStatus::NO_MEDIA_IN_DEVICE,
-        "there is no medium in the server's drive",
-    ),
-    (
-        NtStatus::DEVICE_NOT_READY,
-        "the server's drive is not ready",
-    ),
+    (NtStatus::VIRUS_INFECTED, "status.virus-infected"),
+    (NtStatus::IO_DEVICE_ERROR, "status.io-device-error"),
+    (NtStatus::DEVICE_DATA_ERROR, "status.device-data-error"),
+    (NtStatus::DISK_CORRUPT_ERROR, "status.disk-corrupt-error"),
+    (NtStatus::FILE_CORRUPT_ERROR, "status.file-corrupt-error"),
+    (NtStatus::NO_MEDIA_IN_DEVICE, "status.no-media-in-device"),
+    (NtStatus::DEVICE_NOT_READY, "status.device-not-ready"),
     (
         NtStatus::DEVICE_NOT_CONNECTED,
-        "the server's disk is not connected",
+        "status.device-not-connected",
     ),
-    (
-        NtStatus::VOLUME_DISMOUNTED,
-        "the server's disk was taken out of use",
-    ),
+    (NtStatus::VOLUME_DISMOUNTED, "status.volume-dismounted"),
     (
         NtStatus::CONNECTION_DISCONNECTED,
-        "the server lost the disk or server behind the share",
+        "status.connection-disconnected",
     ),
     (
         NtStatus::UNEXPECTED_NETWORK_ERROR,
-        "the server had a network error of its own",
+        "status.unexpected-network-error",
     ),
-    (
-        NtStatus::SERVER_UNAVAILABLE,
-        "the server is not available now",
-    ),
-    (
-        NtStatus::SHARE_UNAVAILABLE,
-        "the share is not available now",
-    ),
-    (
-        NtStatus::FILE_NOT_AVAILABLE,
-        "the file is not available now",
-    ),
-    (
-        NtStatus::IO_TIMEOUT,
-        "the server's disk did not answer in time",
-    ),
-    (
-        NtStatus::INTERNAL_ERROR,
-        "the server has an error of its own",
-    ),
-    (NtStatus::UNSUCCESSFUL, "the server does not say why"),
-    (NtStatus::NOT_SUPPORTED, "the server cannot do this"),
-    (
-        NtStatus::INVALID_DEVICE_REQUEST,
-        "the server cannot do this",
-    ),
-    (NtStatus::INVALID_INFO_CLASS, "the server cannot do this"),
-    (
-        NtStatus::INVALID_PARAMETER,
-        "the server does not take a request that follows the protocol",
-    ),
+    (NtStatus::SERVER_UNAVAILABLE, "status.server-unavailable"),
+    (NtStatus::SHARE_UNAVAILABLE, "status.share-unavailable"),
+    (NtStatus::FILE_NOT_AVAILABLE, "status.file-not-available"),
+    (NtStatus::IO_TIMEOUT, "status.io-timeout"),
+    (NtStatus::INTERNAL_ERROR, "status.internal-error"),
+    (NtStatus::UNSUCCESSFUL, "status.unsuccessful"),
+    (NtStatus::NOT_SUPPORTED, "status.not-supported"),
+    (NtStatus::INVALID_DEVICE_REQUEST, "status.not-supported"),
+    (NtStatus::INVALID_INFO_CLASS, "status.not-supported"),
+    (NtStatus::INVALID_PARAMETER, "status.invalid-parameter"),
 ];
 
 /// What a status means.
-pub fn sentence(status: NtStatus) -> Option<&'static str> {
+pub fn sentence(status: NtStatus) -> Option<Message> {
     let found = SENTENCES.iter().find(|(known, _)| *known == status);
-    found.map(|(_, sentence)| *sentence)
+    found.map(|&(_, id)| say(id))
 }
 
 /// Of an error below others: what the server's status in it means.
-pub fn sentence_in(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+pub fn sentence_in(error: &(dyn std::error::Error + 'static)) -> Option<Message> {
     let error = error.downcast_ref::<smb::ProtocolError>()?;
     let smb::ProtocolError::Refused { status, .. } = error else {
         return None;
@@ -265,11 +158,15 @@ pub fn sentence_in(error: &(dyn std::error::Error + 'static)) -> Option<&'static
 
 #[cfg(test)]
 mod tests {
+    use locale::Language;
+
     use super::*;
 
     #[test]
     fn each_has_a_name_and_stands_once() {
-        for (place, (status, sentence)) in SENTENCES.iter().enumerate() {
+        for (place, (status, id)) in SENTENCES.iter().enumerate() {
+            let sentence = sentence(*status).map(|sentence| Language::English.say(&sentence));
+            let sentence = sentence.expect(id);
             assert!(status.name().is_some(), "{sentence}");
             let again = SENTENCES[place + 1..]
                 .iter()

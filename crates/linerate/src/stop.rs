@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::{Message, said, say, text};
 use measure::Stop;
 
 use crate::exit::Exit;
@@ -25,8 +26,9 @@ pub fn listen() -> Result<Stop, CommandError> {
     let stop = Stop::new();
     let asked = stop.clone();
     let words = Words {
-        stopping: "what was changed is put back",
-        left: "left without putting anything back\nhint: run `linerate undo`",
+        stopping: say("told-check.putting-back"),
+        left: say("told-check.left-changed"),
+        hint: say("hint-check.undo"),
     };
     listen_with(words, move || asked.ask())?;
     Ok(stop)
@@ -35,9 +37,11 @@ pub fn listen() -> Result<Stop, CommandError> {
 /// What is said to who wants to leave.
 pub struct Words {
     /// What happens now.
-    pub stopping: &'static str,
+    pub stopping: Message,
     /// What did not happen, because it was asked for twice.
-    pub left: &'static str,
+    pub left: Message,
+    /// What to do about that.
+    pub hint: Message,
 }
 
 /// Who wants to hear of each of them.
@@ -55,12 +59,11 @@ pub fn listen_with(words: Words, stop: impl Fn() + Send + 'static) -> Result<(),
         }
         stop();
         if is_first {
-            let stopping = words.stopping;
-            terminal::say(&format!(
-                "stopping; {stopping} (once more to leave at once)"
-            ));
+            let stopping = say("told-check.stopping").with("what", words.stopping.clone());
+            terminal::say(&said(&stopping));
         } else {
-            leave(words.left);
+            let (left, hint) = (said(&words.left), said(&words.hint));
+            leave(&format!("{left}\n{}: {hint}", text("failure.hint")));
         }
     };
     *locked(&LISTENER) = Some(Box::new(listener));
@@ -85,8 +88,9 @@ fn hear() -> Result<(), CommandError> {
         None => leave(&interrupted().to_string()),
     });
     *hears = hearing.is_ok();
-    hearing
-        .map_err(|error| CommandError::caused(Kind::Internal, "cannot listen for Ctrl-C", &error))
+    hearing.map_err(|error| {
+        CommandError::caused(Kind::Internal, say("error-check.no-signals"), &error)
+    })
 }
 
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -103,7 +107,9 @@ pub fn unless_asked<T: Send + 'static>(
     let (ended, heard) = mpsc::channel();
     thread::Builder::new()
         .spawn(move || ended.send(work()).ok())
-        .map_err(|error| CommandError::caused(Kind::Internal, "cannot start a thread", &error))?;
+        .map_err(|error| {
+            CommandError::caused(Kind::Internal, say("error-check.no-thread"), &error)
+        })?;
     while !stop.is_asked() {
         match heard.recv_timeout(LOOK) {
             // What fails because it is stopped says no more than that.
@@ -111,10 +117,8 @@ pub fn unless_asked<T: Send + 'static>(
             Ok(result) => return result,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(CommandError::new(
-                    Kind::Internal,
-                    "a thread of ours ended early",
-                ));
+                let ended = say("error-check.thread-ended");
+                return Err(CommandError::new(Kind::Internal, ended));
             }
         }
     }
@@ -133,8 +137,8 @@ pub fn park_if_leaving() {
 
 /// The error of a run that was stopped.
 pub fn interrupted() -> CommandError {
-    CommandError::new(Kind::Interrupted, "interrupted")
-        .hint("`linerate changes` shows whether anything is left changed")
+    CommandError::new(Kind::Interrupted, say("error-check.interrupted"))
+        .hint(say("hint-check.left-changed"))
 }
 
 /// Whether the thread that hears them ends the program now.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use experiment::{Testbed, TrialLength};
 use host::change;
 use host::journal::Journal;
+use locale::say;
 use measure::Stop;
 use record::{
     Bytes, CopyTask, Data, Direction, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome,
@@ -183,17 +184,14 @@ pub fn missing_channels(workload: &Workload, result: &TrialResult) -> Option<Fai
     if result.connections.len() >= wanted {
         return None;
     }
-    let mut chain = vec![format!(
-        "{} of {wanted} channels came up",
-        result.connections.len()
-    )];
+    let sentence = say("error-check.missing-channels")
+        .count("count", result.connections.len())
+        .count("wanted", wanted);
+    let mut failure = Failure::new(FailureKind::Refused, sentence);
     let session = result.session.iter();
-    chain.extend(session.flat_map(|session| session.rejected_channels.clone()));
-    Some(Failure {
-        kind: FailureKind::Refused,
-        chain,
-        hint: None,
-    })
+    let rejected = session.flat_map(|session| session.rejected_channels.clone());
+    failure.chain.extend(rejected);
+    Some(failure)
 }
 
 impl Testbed for ShareTestbed<'_> {

@@ -37,10 +37,8 @@ pub fn work() -> Result<ExitCode, CommandError> {
 
 #[cfg(not(unix))]
 pub fn work() -> Result<ExitCode, CommandError> {
-    Err(CommandError::new(
-        crate::failure::Kind::Usage,
-        "only `linerate trial` starts this",
-    ))
+    let sentence = locale::say("error-check.worker-alone");
+    Err(CommandError::new(crate::failure::Kind::Usage, sentence))
 }
 
 fn code_of(ended: Result<(), Failed>) -> ExitCode {

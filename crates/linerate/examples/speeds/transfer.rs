@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use locale::{Message, say};
 use serde::{Deserialize, Serialize};
 use smb::{
     Access, Cipher, Disposition, EncryptionPolicy, Login, Mechanism, OpenOptions, Policy, Server,
@@ -163,14 +164,14 @@ impl Target for Local {
     fn put(&self, _: u64, bytes: &[u8]) -> std::result::Result<(), smb::Error> {
         (&self.0)
             .write_all(bytes)
-            .map_err(|error| failed("write", error))
+            .map_err(|error| failed(say("error-smb.cannot-write"), error))
     }
 }
 
 impl Source for Local {
     fn fill(&self, offset: u64, room: &mut [u8]) -> std::result::Result<(), smb::Error> {
         let read = self.0.read_exact_at(room, offset);
-        read.map_err(|error| failed("read", error))
+        read.map_err(|error| failed(say("error-smb.cannot-read"), error))
     }
 
     fn file(&self) -> Option<&File> {
@@ -178,7 +179,7 @@ impl Source for Local {
     }
 }
 
-fn failed(action: &'static str, source: io::Error) -> smb::Error {
+fn failed(action: Message, source: io::Error) -> smb::Error {
     smb::Error::LocalFile {
         action,
         path: "the file at our end".into(),

@@ -1,13 +1,14 @@
 //! `linerate bench`: one workload several times, or a recipe.
 
 pub mod recipe;
+pub mod target;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use host::Host;
-use locale::counted;
+use locale::{counted, said, say, text};
 use measure::{FarServer, IPERF3_PORT, Stop};
 use record::{
     Direction, Event, HostLoad, Outcome, Plan, Recipe, Record, Stage, Task, TcpWorkload,
@@ -15,6 +16,7 @@ use record::{
 };
 
 use crate::args::{BenchArguments, DirectionArgument};
+use crate::changes::style;
 use crate::failure::{CommandError, Kind};
 use crate::path::{SharePath, ends, resolve, timing};
 use crate::runs::{self, Recorder};
@@ -32,8 +34,8 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode, CommandError> {
         return recipe::run(arguments, recipe);
     }
     if arguments.dry_run || arguments.zeros || arguments.file_size.is_some() {
-        let text = "`--dry-run`, `--zeros` and `--file-size` belong to a preset or a recipe";
-        return Err(CommandError::new(Kind::Usage, text).hint("add for example `--preset cdm9`"));
+        let text = say("error-plan.only-of-recipes");
+        return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.add-preset")));
     }
     let stop = stop::listen()?;
     let directions: &[Direction] = match arguments.direction.unwrap_or(DirectionArgument::Both) {
@@ -53,16 +55,12 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode, CommandError> {
 fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
     let read = match (&arguments.preset, &arguments.recipe) {
         (None, None) => return Ok(None),
-        (Some(name), _) => measure::preset(name).ok_or_else(|| {
-            let known: Vec<&str> = measure::PRESETS.iter().map(|preset| preset.name).collect();
-            CommandError::new(Kind::Usage, format!("there is no preset `{name}`"))
-                .hint(format!("there are: {}", known.join(", ")))
-        })?,
+        (Some(name), _) => measure::preset(name).ok_or_else(|| no_preset(name))?,
         (None, Some(path)) => {
             let text = input::text(path, input::TOML_BYTES_MAX).map_err(|error| {
-                let text = format!("cannot read the recipe `{}`", path.display());
-                CommandError::caused(Kind::Refused, text, &error)
-                    .hint("check the path and the rights; a recipe is a text file of a page or two")
+                let path = path.display().to_string();
+                let text = say("error-plan.recipe-unread").with("path", path);
+                CommandError::caused(Kind::Refused, text, &error).hint(say("hint-plan.recipe-file"))
             })?;
             measure::recipe(&path.display().to_string(), &text)
         }
@@ -71,13 +69,8 @@ fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
     if let Some(seconds) = arguments.seconds {
         let is_timed = |task: &Option<Task>| task.as_ref().is_none_or(Task::is_timed);
         if !recipe.tests.iter().any(|test| is_timed(&test.task)) {
-            let text = format!(
-                "`--seconds` has no meaning here: {} ends when it is done",
-                recipe.title
-            );
-            return Err(CommandError::new(Kind::Usage, text).hint(
-                "write a recipe of your own with fewer files; `--dry-run` says how long it takes",
-            ));
+            let text = say("error-plan.no-seconds").with("recipe", &recipe.title);
+            return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.fewer-files")));
         }
         recipe.seconds = seconds;
     }
@@ -89,8 +82,8 @@ fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
     }
     if let Some(typed) = &arguments.file_size {
         recipe.file_size = record::parse_bytes(typed).ok_or_else(|| {
-            CommandError::new(Kind::Usage, format!("`{typed}` is no size"))
-                .hint("write for example `--file-size '256 MiB'`")
+            let text = say("error-plan.no-size").with("size", typed);
+            CommandError::new(Kind::Usage, text).hint(say("hint-plan.file-size"))
         })?;
     }
     let kept = match arguments.direction {
@@ -105,9 +98,27 @@ fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
     recipe.tests.retain(|test| !test.directions.is_empty());
     // The file was fine: this is what the command line made of it.
     recipe.check().map_err(|mistake| {
-        CommandError::new(Kind::Usage, format!("the recipe makes no sense: {mistake}"))
+        let text = say("error-plan.recipe-senseless").with("mistake", mistake.message());
+        CommandError::new(Kind::Usage, text)
     })?;
     Ok(Some(recipe))
+}
+
+/// A table with these headings, for standard output.
+pub fn table<const COLUMNS: usize>(
+    headings: [&'static str; COLUMNS],
+    rows: &[Vec<String>],
+) -> String {
+    let headings = headings.map(text);
+    report::table(&headings.each_ref().map(String::as_str), rows, style())
+}
+
+/// There is no preset of that name.
+pub fn no_preset(name: &str) -> CommandError {
+    let known = measure::PRESETS.iter();
+    let known: Vec<String> = known.map(|preset| preset.name.to_owned()).collect();
+    CommandError::new(Kind::Usage, say("error-plan.no-preset").with("name", name))
+        .hint(say("hint-plan.there-are").with("names", known))
 }
 
 fn bench_share(
@@ -196,10 +207,8 @@ fn tcp_address(client: &Host, host: &str) -> Result<(IpAddr, u16), CommandError>
         Some((name, port)) if !name.is_empty() && host != name => (name, port),
         Some((name, _)) if !name.is_empty() => (name, IPERF3_PORT),
         _ => {
-            return Err(
-                CommandError::new(Kind::Usage, format!("`tcp://{host}` is not a host"))
-                    .hint("write `tcp://ADDRESS` or `tcp://ADDRESS:PORT`"),
-            );
+            let text = say("error-plan.not-a-host").with("host", host);
+            return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.tcp-address")));
         }
     };
     Ok((resolve(client, name)?, port))
@@ -233,8 +242,8 @@ fn repeat(
             if stop.is_asked() {
                 return Err(stop::interrupted());
             }
-            progress
-                .detail(&format!("{direction:?}, repetition {}", repetition + 1).to_lowercase());
+            let step = say("told-plan.repetition").with("direction", direction);
+            progress.detail(&said(&step.count("number", repetition + 1)));
             let started = recorder.now();
             let (workload, outcome, load) = trial(direction);
             match &outcome {

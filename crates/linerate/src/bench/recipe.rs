@@ -5,55 +5,29 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::Host;
-use measure::{FarServer, Kept, Runner, Stop};
+use locale::{Language, said, say};
+use measure::{Kept, Stop};
 use record::{
-    Bytes, Cache, Credentials, Direction, Event, Failure, FolderKind, FolderWorkload, HostLoad,
-    KeepInput, KeepWorkload, Nanoseconds, Operations, Outcome, Place, Plan, Recipe, RecipeEngine,
-    RecipeTest, Record, ShareWorkload, Stage, Task, TaskWorkload, TcpWorkload, Timing, TrialInput,
-    TrialRecord, Workload,
+    Bytes, Cache, Direction, Event, Failure, Outcome, Plan, Recipe, RecipeTest, Record, Stage,
+    Task, TrialRecord, Workload,
 };
-use report::quantity;
 use serde_json::json;
 
-use super::{outcome, tcp_address};
-use crate::args::{BenchArguments, PathArguments};
-use crate::changes::style;
+use super::table;
+use super::target::Target;
+use crate::args::BenchArguments;
 use crate::failure::{CommandError, Kind};
-use crate::path::{SharePath, ends, run_served};
 use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
-use crate::{path, share, stop, terminal};
+use crate::{stop, terminal};
 
 /// What a pass takes beside its time: process, session.
 const PASS_OVERHEAD: Duration = Duration::from_millis(200);
-/// Samples of a pass that can tell how it went on.
-const SAMPLES: u32 = 10;
 /// What a target of usual speed does, for a guess at how long it takes.
 const USUAL_BYTES_PER_SECOND: f64 = 100e6;
 const USUAL_FILES_PER_SECOND: f64 = 1_000.0;
 /// How often a pause looks whether to stop.
 const PAUSE_LOOK: Duration = Duration::from_millis(50);
-
-/// Where a recipe runs.
-pub struct Target {
-    /// The client.
-    pub client: Host,
-    /// The far end, where linerate may run commands there.
-    pub server: Option<Host>,
-    runner: Runner,
-    credentials: Option<Credentials>,
-    kind: TargetKind,
-    /// As typed, without user and password.
-    pub name: String,
-}
-
-enum TargetKind {
-    Tcp(std::net::IpAddr, u16),
-    /// With the most channels.
-    Share(Box<SharePath>, u32),
-    Folder(String, FolderKind),
-}
 
 /// Runs it.
 pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, CommandError> {
@@ -110,212 +84,14 @@ fn leave_out_smaller(recipe: &mut Recipe, least: Bytes) -> Result<Option<String>
     }
     recipe.tests.retain(fits);
     let names = left_out.join(", ");
-    let why = format!(
-        "past the client's cache the disk takes multiples of {} only",
-        quantity::size(least)
-    );
+    let why = say("error-plan.multiples-only").bytes("size", least.get());
     if recipe.tests.is_empty() {
-        let text = format!("nothing of this can run here: {why}");
-        return Err(CommandError::new(Kind::Usage, text).hint(
-            "write a recipe of your own with larger blocks, or with `cache = \"buffered\"`",
-        ));
+        let text = say("error-plan.nothing-runs").with("reason", why);
+        return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.larger-blocks")));
     }
+    // It goes into the run file, which is in English.
+    let why = Language::English.say(&why);
     Ok(Some(format!("{names} left out: {why}")))
-}
-
-impl Target {
-    /// Finds it, and who logs in.
-    pub fn open(
-        typed: &str,
-        path_arguments: &PathArguments,
-        channels: Option<u32>,
-        engine: RecipeEngine,
-        stop: &Stop,
-    ) -> Result<Self, CommandError> {
-        let wants_tcp = engine == RecipeEngine::Tcp;
-        let tcp = typed.strip_prefix("tcp://");
-        if tcp.is_some() != wants_tcp {
-            let text = format!("this does not run on `{typed}`");
-            return Err(CommandError::new(Kind::Usage, text).hint(match wants_tcp {
-                true => "it is raw TCP: write `tcp://ADDRESS[:PORT]` of a host with an `iperf3 -s`",
-                false => "it needs a file: write `smb://HOST/SHARE`, a folder, or `disk:FOLDER`",
-            }));
-        }
-        let is_share = ["smb://", "//", "\\\\"]
-            .iter()
-            .any(|begin| typed.starts_with(begin));
-        if channels.is_some() && !is_share {
-            let text = format!("`--channels` has no meaning here: `{typed}` is no share");
-            return Err(CommandError::new(Kind::Usage, text)
-                .hint("a recipe of your own says how many streams or threads there are"));
-        }
-        if is_share {
-            let path = SharePath::open(share::parse(typed)?, path_arguments, stop)?;
-            return Ok(Self {
-                client: path.client.clone(),
-                server: path.server.clone(),
-                runner: path.runner.clone(),
-                credentials: Some(path.credentials.clone()),
-                name: path.share.address.to_string(),
-                kind: TargetKind::Share(Box::new(path), channels.unwrap_or(1)),
-            });
-        }
-        let (client, server, runner) = ends(path_arguments, stop)?;
-        let kind = match tcp {
-            Some(host) => {
-                let (address, port) = tcp_address(&client, host)?;
-                TargetKind::Tcp(address, port)
-            }
-            None => {
-                let (folder, kind) = match typed.strip_prefix("disk:") {
-                    Some(folder) => (folder, FolderKind::Disk),
-                    None => (typed, FolderKind::Folder),
-                };
-                TargetKind::Folder(path::folder(folder, &path_arguments.client)?, kind)
-            }
-        };
-        Ok(Self {
-            client,
-            server,
-            runner,
-            credentials: None,
-            kind,
-            name: typed.to_owned(),
-        })
-    }
-
-    /// The hosts that are known, client first.
-    pub fn hosts(&self) -> Vec<&Host> {
-        std::iter::once(&self.client).chain(&self.server).collect()
-    }
-
-    /// Whatever keeps us from a share is said before anything is changed, after one login: accounts are
-    /// locked after some that fail.
-    pub fn knock(&self, stop: &Stop) -> Result<(), CommandError> {
-        match &self.kind {
-            TargetKind::Share(path, _) => path.knock(stop).map(drop),
-            TargetKind::Tcp(..) | TargetKind::Folder(..) => Ok(()),
-        }
-    }
-
-    /// Makes the test file that all passes use.
-    fn keep(&self, recipe: &Recipe, stop: &Stop) -> Result<Option<Kept>, CommandError> {
-        let Some(place) = self.place().filter(|_| recipe.needs_file()) else {
-            return Ok(None);
-        };
-        let input = KeepInput {
-            keep: KeepWorkload {
-                place,
-                file_size: recipe.file_size,
-                data: recipe.data,
-            },
-            credentials: self.credentials.clone(),
-        };
-        Ok(Some(self.runner.keep(&input, stop)?))
-    }
-
-    /// Where files are made; none for raw TCP.
-    fn place(&self) -> Option<Place> {
-        match &self.kind {
-            TargetKind::Tcp(..) => None,
-            TargetKind::Share(path, _) => Some(Place::Share {
-                share: path.share.address.clone(),
-                demands: path.demands,
-            }),
-            TargetKind::Folder(folder, kind) => Some(Place::Folder {
-                folder: folder.clone(),
-                kind: *kind,
-            }),
-        }
-    }
-
-    /// The workload of one pass.
-    pub fn workload(
-        &self,
-        recipe: &Recipe,
-        (test, direction): (&RecipeTest, Direction),
-        file: Option<String>,
-    ) -> Workload {
-        let measured = Duration::from_secs_f64(recipe.seconds);
-        let timing = Timing {
-            warm_up: Duration::from_secs_f64(recipe.warm_up_seconds).into(),
-            measured: measured.into(),
-            interval: Nanoseconds::from(measured / SAMPLES).max(Nanoseconds::new(10_000_000)),
-        };
-        if let (Some(task), Some(place)) = (&test.task, self.place()) {
-            let channels = match &self.kind {
-                TargetKind::Share(_, channels) => *channels,
-                TargetKind::Tcp(..) | TargetKind::Folder(..) => 1,
-            };
-            return Workload::Task(TaskWorkload {
-                place,
-                direction,
-                channels,
-                task: task.clone(),
-                data: recipe.data,
-                timing,
-            });
-        }
-        let operations = Operations {
-            pattern: test.pattern,
-            threads: test.threads,
-            opposite_percent: test.opposite_percent,
-            data: recipe.data,
-            cache: recipe.cache,
-            write_through: recipe.write_through,
-            file,
-        };
-        match &self.kind {
-            TargetKind::Tcp(server, port) => Workload::Tcp(TcpWorkload {
-                server: *server,
-                port: *port,
-                direction,
-                streams: test.threads,
-                nic: None,
-                timing,
-                socket: record::SocketOptions::default(),
-            }),
-            TargetKind::Share(path, channels) => Workload::Share(ShareWorkload {
-                block: test.block,
-                depth: test.depth,
-                file_size: recipe.file_size,
-                operations: Some(operations),
-                ..path.workload(direction, *channels, timing)
-            }),
-            TargetKind::Folder(folder, kind) => Workload::Folder(FolderWorkload {
-                folder: folder.clone(),
-                kind: *kind,
-                direction,
-                block: test.block,
-                depth: test.depth,
-                file_size: recipe.file_size,
-                operations,
-                timing,
-            }),
-        }
-    }
-
-    /// Runs one pass, and looks at what serving it costs the server, where linerate may look there; where
-    /// it may start an `iperf3 -s` at the far end, it does.
-    pub fn pass(&self, workload: &Workload, stop: &Stop) -> (Outcome, Option<HostLoad>) {
-        let mut input = TrialInput {
-            workload: workload.clone(),
-            credentials: self.credentials.clone(),
-        };
-        let far = match (&mut input.workload, &self.server) {
-            (Workload::Tcp(tcp), Some(server)) => match FarServer::start(server.exec.as_ref()) {
-                Ok(far) => {
-                    tcp.port = far.port();
-                    Some(far)
-                }
-                Err(error) => return (Outcome::Failed(CommandError::from(error).into()), None),
-            },
-            _ => None,
-        };
-        let (result, load) = run_served(&self.runner, &input, self.server.as_ref(), stop);
-        drop(far);
-        (outcome(result), load)
-    }
 }
 
 fn passes(
@@ -329,7 +105,8 @@ fn passes(
     let each = recipe.discard + recipe.passes;
     let total = steps.len() as u64 * u64::from(each);
     let mut progress = Progress::new(total, arguments.output.json);
-    progress.stage(&format!("{} on {}", recipe.title, target.name));
+    let stage = say("told-plan.recipe-on").with("recipe", &recipe.title);
+    progress.stage(&said(&stage.with("target", &target.name)));
     let mut measured = false;
     let mut id = 0;
     for (place, (test, direction)) in steps.iter().enumerate() {
@@ -342,34 +119,14 @@ fn passes(
                 return Err(stop::interrupted());
             }
             let discarded = pass < recipe.discard;
-            let what = if discarded { "thrown away" } else { "counted" };
-            progress.detail(&format!(
-                "{} {direction:?}, pass {} ({what})",
-                test.name,
-                pass + 1
-            ));
-            let started = recorder.now();
-            let (outcome, load) = target.pass(&workload, stop);
-            let ended = recorder.now();
-            let failure = match &outcome {
-                Outcome::Measured(_) => None,
-                Outcome::Failed(failure) => Some(failure.clone()),
+            progress.detail(&pass_step((test, *direction), pass, discarded));
+            let stage = Stage::Bench {
+                repetition: pass.saturating_sub(recipe.discard),
+                test: Some(test.name.clone()),
+                discarded,
             };
+            let failure = record_pass(target, &workload, (id, stage), &mut recorder, stop)?;
             measured |= failure.is_none();
-            recorder.append_record(&Record::Trial(Box::new(TrialRecord {
-                id,
-                stage: Stage::Bench {
-                    repetition: pass.saturating_sub(recipe.discard),
-                    test: Some(test.name.clone()),
-                    discarded,
-                },
-                workload: workload.clone(),
-                settings: Vec::new(),
-                started,
-                ended,
-                outcome,
-                loads: load.into_iter().collect(),
-            })))?;
             id += 1;
             progress.advance();
             // Each further try of a login may be one too many for the account.
@@ -381,6 +138,46 @@ fn passes(
     }
     recorder.event(Event::Finished)?;
     Ok(recorder.path().to_owned())
+}
+
+/// What is done in a pass, for people.
+fn pass_step((test, direction): (&RecipeTest, Direction), pass: u32, discarded: bool) -> String {
+    let step = say(match discarded {
+        true => "told-plan.pass-discarded",
+        false => "told-plan.pass-counted",
+    });
+    let step = step
+        .with("test", &test.name)
+        .with("direction", format!("{direction:?}"));
+    said(&step.count("pass", pass + 1))
+}
+
+/// Runs one pass and writes it down; gives why it failed, where it did.
+fn record_pass(
+    target: &Target,
+    workload: &Workload,
+    (id, stage): (u64, Stage),
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Option<Failure>, CommandError> {
+    let started = recorder.now();
+    let (outcome, load) = target.pass(workload, stop);
+    let ended = recorder.now();
+    let failure = match &outcome {
+        Outcome::Measured(_) => None,
+        Outcome::Failed(failure) => Some(failure.clone()),
+    };
+    recorder.append_record(&Record::Trial(Box::new(TrialRecord {
+        id,
+        stage,
+        workload: workload.clone(),
+        settings: Vec::new(),
+        started,
+        ended,
+        outcome,
+        loads: load.into_iter().collect(),
+    })))?;
+    Ok(failure)
 }
 
 fn pause(seconds: f64, stop: &Stop) {
@@ -400,17 +197,7 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
         .map(|(test, _)| pass_seconds(recipe, test))
         .sum();
     let seconds = passes * f64::from(each) + pauses;
-    let written = written(recipe, target);
-    let commands = steps
-        .iter()
-        .map(|step| match target.workload(recipe, *step, None) {
-            Workload::Folder(workload) => {
-                let file = Path::new(&workload.folder).join("FILE");
-                Some(measure::fio_command(&workload, &file, true).argv)
-            }
-            Workload::Tcp(_) | Workload::Share(_) | Workload::Task(_) | Workload::Job(_) => None,
-        });
-    let commands: Vec<Option<Vec<String>>> = commands.collect();
+    let commands = fio_commands(recipe, target);
     if arguments.output.json {
         let tests = steps
             .iter()
@@ -420,6 +207,7 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
                 "discarded": recipe.discard, "argv": command,
                 "seconds_each": lasts(recipe, test) })
             });
+        let written = Language::English.within(|| written(recipe, target));
         terminal::print_json(
             &json!({ "dry_run": true, "target": target.name, "recipe": recipe,
             "tests": tests.collect::<Vec<_>>(), "seconds": seconds,
@@ -427,36 +215,64 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
         );
         return;
     }
-    let rows: Vec<Vec<String>> = steps
-        .iter()
-        .map(|(test, direction)| {
-            let way = format!("{direction:?}").to_lowercase();
-            let passes = format!("{} + {} thrown away", recipe.passes, recipe.discard);
-            let each = lasts(recipe, test)
-                .map_or_else(|| "until done".to_owned(), |seconds| format!("{seconds} s"));
-            vec![test.name.clone(), way, passes, each]
-        })
-        .collect();
-    terminal::print_drawn(&report::table(
-        &["test", "way", "passes", "each"],
-        &rows,
-        style(),
-    ));
+    terminal::print_drawn(&schedule(recipe, &steps));
     for command in commands.iter().flatten() {
         terminal::print(&format!("  {}", command.join(" ")));
     }
-    for line in &written {
+    for line in written(recipe, target) {
         terminal::print(&format!("  {line}"));
     }
-    let beside = match recipe.tests.iter().any(|test| test.task.is_some()) {
-        true => " where the target moves 100 MB/s",
-        false => " and the time to write the test file",
-    };
-    let beside = if target.place().is_none() { "" } else { beside };
-    terminal::print(&format!(
-        "{} on {}: about {seconds:.0} s{beside}; nothing was run",
-        recipe.title, target.name
-    ));
+    let has_task = recipe.tests.iter().any(|test| test.task.is_some());
+    let takes = say(match (target.place(), has_task) {
+        (None, _) => "told-plan.bench-takes",
+        (Some(_), true) => "told-plan.bench-takes-there",
+        (Some(_), false) => "told-plan.bench-takes-and-file",
+    });
+    let takes = takes
+        .with("recipe", &recipe.title)
+        .with("target", &target.name);
+    let takes = takes.with("seconds", format!("{seconds:.0}"));
+    terminal::print(&said(&takes));
+}
+
+/// The passes of each test as a table.
+fn schedule(recipe: &Recipe, steps: &[(&RecipeTest, Direction)]) -> String {
+    let rows: Vec<Vec<String>> = steps
+        .iter()
+        .map(|(test, direction)| {
+            let passes = say("told-plan.passes").count("passes", recipe.passes);
+            let each = match lasts(recipe, test) {
+                Some(seconds) => say("told-plan.seconds").with("seconds", seconds.to_string()),
+                None => say("told-plan.until-done"),
+            };
+            vec![
+                test.name.clone(),
+                said(&(*direction).into()),
+                said(&passes.count("discarded", recipe.discard)),
+                said(&each),
+            ]
+        })
+        .collect();
+    let headings = [
+        "recipe-column.test",
+        "recipe-column.way",
+        "told-plan.column-passes",
+        "told-plan.column-each",
+    ];
+    table(headings, &rows)
+}
+
+/// The command of `fio` for each step, where it runs in a folder.
+fn fio_commands(recipe: &Recipe, target: &Target) -> Vec<Option<Vec<String>>> {
+    let steps = recipe.steps().into_iter();
+    let commands = steps.map(|step| match target.workload(recipe, step, None) {
+        Workload::Folder(workload) => {
+            let file = Path::new(&workload.folder).join("FILE");
+            Some(measure::fio_command(&workload, &file, true).argv)
+        }
+        Workload::Tcp(_) | Workload::Share(_) | Workload::Task(_) | Workload::Job(_) => None,
+    });
+    commands.collect()
 }
 
 /// How long a pass lasts by what the recipe says; none where that depends on the target.
@@ -522,7 +338,7 @@ fn room(recipe: &Recipe) -> Bytes {
     }
 }
 
-/// What is written where, and that it does not stay.
+/// What is written where, and that it does not stay, in the language that is spoken.
 fn written(recipe: &Recipe, target: &Target) -> Vec<String> {
     if target.place().is_none() {
         return Vec::new();
@@ -530,21 +346,18 @@ fn written(recipe: &Recipe, target: &Target) -> Vec<String> {
     let name = &target.name;
     let mut lines = Vec::new();
     if recipe.needs_file() {
-        let size = quantity::size(recipe.file_size);
-        lines.push(format!("writes one test file of {size} into {name}"));
+        let line = say("told-plan.writes-file").bytes("size", recipe.file_size.get());
+        lines.push(said(&line.with("target", name)));
     }
     for test in &recipe.tests {
         if let Some(task) = &test.task {
-            let what = report::task_text(task);
-            lines.push(format!(
-                "{}: {what}, in a folder of its own in {name}",
-                test.name
-            ));
+            let line = say("told-plan.writes-files")
+                .with("test", &test.name)
+                .with("task", report::task_text(task));
+            lines.push(said(&line.with("target", name)));
         }
     }
-    let size = quantity::size(room(recipe));
-    lines.push(format!(
-        "at most {size} there at one time, removed again; refused where a tenth more is not free"
-    ));
+    let line = say("told-plan.writes-at-most").bytes("size", room(recipe).get());
+    lines.push(said(&line));
     lines
 }

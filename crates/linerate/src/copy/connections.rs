@@ -1,5 +1,6 @@
 //! The sessions of a copy, and how they are protected.
 
+use locale::{Message, said, say};
 use record::{Credentials, Demands, Identity, ShareAddress, Signing, SmbSession};
 use smb::copy::Place;
 use smb::{
@@ -8,6 +9,7 @@ use smb::{
 
 use super::{End, explain};
 use crate::args::CopyArguments;
+use crate::changes::hint;
 use crate::credentials::{Client, Found, OfFile};
 use crate::failure::CommandError;
 use crate::share::TypedShare;
@@ -151,12 +153,9 @@ impl<'a> Connections<'a> {
             return;
         }
         self.warned = true;
-        let server = &share.address.server;
-        terminal::say(&format!(
-            "not signed: what goes to and from `{server}` can be read and changed by whoever is on the path, \
-             and the copy would not show it\nhint: log in as a user and leave out `--sign`; \
-             `--allow-unsigned` goes without and says nothing"
-        ));
+        let unsigned = say("told-copy.unsigned").with("server", &share.address.server);
+        terminal::say(&said(&unsigned));
+        terminal::say(&hint(say("hint-copy.unsigned")));
     }
 
     /// The weakest protection of all sessions.
@@ -195,9 +194,7 @@ impl<'a> Connections<'a> {
 /// Says what a server with the POSIX extensions keeps.
 fn say_posix(server: &str, arguments: &CopyArguments) {
     if arguments.verbose {
-        terminal::say(&format!(
-            "`{server}` has the POSIX extensions of SMB 3.1.1: names are kept as they are, and so are modes and links"
-        ));
+        terminal::say(&said(&say("told-copy.posix-server").with("server", server)));
     }
 }
 
@@ -214,42 +211,43 @@ pub fn connect(
     let login = measure::login(Some(&found.credentials));
     let session = Session::connect(&server, None, &login, policy).map_err(explain)?;
     if session.proof() == Proof::Ntlm
-        && let Some(text) = without_ticket(session.no_kerberos(), &server.name, found)
+        && let Some((text, next)) = without_ticket(session.no_kerberos(), &server.name, found)
     {
-        terminal::say(&text);
+        terminal::say(&said(&text));
+        terminal::say(&hint(next));
     }
     Ok(session)
 }
 
 /// Why a user of a domain, or one with tickets, did not log in by Kerberos, and what to do about it.
-fn without_ticket(why: Option<NoKerberos>, server: &str, found: &Found) -> Option<String> {
+fn without_ticket(
+    why: Option<NoKerberos>,
+    server: &str,
+    found: &Found,
+) -> Option<(Message, Message)> {
     let missed = found.no_ticket.as_ref();
     let missed = missed.filter(|error| error.is_surprising());
-    let of_cache = missed.map(|error| (error.to_string(), measure::ticket_hint(error)));
+    let of_cache = missed.map(|error| (error.message(), measure::ticket_hint(error)));
     let of_password = why.map(|why| without_kdc(why, server, &found.credentials));
-    let (reason, hint) = match (of_password, of_cache) {
-        (Some((reason, _)), Some((also, hint))) => (format!("{reason}, and {also}"), hint),
-        (Some(one), None) | (None, Some(one)) => one,
+    let (reason, also, next) = match (of_password, of_cache) {
+        (Some((reason, _)), Some((also, next))) => (reason, Some(also), next),
+        (Some((reason, next)), None) | (None, Some((reason, next))) => (reason, None, next),
         (None, None) => return None,
     };
-    Some(format!(
-        "logged in by NTLM, not Kerberos: {reason}\nhint: {hint}"
-    ))
+    let text = say("told-copy.by-ntlm").with("reason", reason);
+    Some((text.with_known("also", also), next))
 }
 
-/// Why a password does not get a ticket.
-fn without_kdc(why: NoKerberos, server: &str, credentials: &Credentials) -> (String, &'static str) {
+/// Why a password does not get a ticket, and what to do about it.
+fn without_kdc(why: NoKerberos, server: &str, credentials: &Credentials) -> (Message, Message) {
     match why {
         NoKerberos::Address => (
-            format!("`{server}` is an address, and tickets are for names"),
-            "name the server as its domain does; `--ntlm` asks for NTLM and says nothing",
+            say("told-copy.ticket-for-address").with("server", server),
+            say("hint-copy.name-of-domain"),
         ),
         NoKerberos::UnknownRealm => (
-            format!(
-                "no KDC of the domain of `{}` is known here",
-                smb::copy::printable(&credentials.user)
-            ),
-            "`--kerberos` looks for it by the domain's name, `--kdc HOST` asks that one",
+            say("told-copy.no-kdc").with("user", smb::copy::printable(&credentials.user)),
+            say("hint-copy.find-kdc"),
         ),
     }
 }

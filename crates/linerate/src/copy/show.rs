@@ -1,7 +1,6 @@
 //! What a copy says at its end.
 
-use record::Bytes;
-use record::text::clean;
+use locale::{Message, said, say, text};
 use report::quantity;
 use serde_json::{Value, json};
 use smb::copy::{Failure, Names, Summary};
@@ -9,6 +8,7 @@ use smb::{ChannelStatus, Proof, Session};
 
 use super::connections::{Connections, Protection};
 use crate::args::CopyArguments;
+use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
 use crate::terminal;
 
@@ -21,64 +21,59 @@ pub(super) fn show_failures(summary: &Summary, names: Names) {
     if summary.failures.is_empty() {
         return;
     }
-    terminal::say("not copied:");
-    for failure in &summary.failures {
-        let path = &failure.path;
-        terminal::say(&format!(
-            "  {path:PATH_COLUMNS$}  {}",
-            reason(&failure.error)
-        ));
-    }
+    terminal::say(&text("told-copy.not-copied"));
+    summary.failures.iter().for_each(say_reason);
     let listed = summary.failures.len() as u64;
     if summary.failed > listed {
-        terminal::say(&format!("  and {} more", summary.failed - listed));
+        let more = say("told-copy.more").count("count", summary.failed - listed);
+        terminal::say(&format!("  {}", said(&more)));
     }
     let is_name = |failure: &Failure| matches!(failure.error, smb::Error::Name { .. });
     if names == Names::Refuse && summary.failures.iter().any(is_name) {
-        terminal::say("hint: `--map-names` copies most names that a share cannot have");
+        terminal::say(&hint(say("hint-copy.map-names")));
     }
+}
+
+/// A path and what is wrong with it, a line of a list.
+fn say_reason(failure: &Failure) {
+    let (path, reason) = (&failure.path, reason(&failure.error).said());
+    terminal::say(&format!("  {path:PATH_COLUMNS$}  {reason}"));
 }
 
 /// What was copied, and is not all that it should be. Each only where that is asked for: of a server that
 /// keeps no times, it is all of them.
 pub(super) fn show_without(summary: &Summary, verbose: bool) {
     if let Some(lost) = &summary.first_lost {
-        let count = files(summary.lost);
-        terminal::say(&format!(
-            "the server lost data of {count}, the first is `{}`: {}\nhint: {count} written again, piece by \
-             piece; `--verify` proves all that is copied to this server",
-            lost.path,
-            reason(&lost.error),
-        ));
+        let sentence = say("told-copy.data-lost").with("files", files(summary.lost));
+        terminal::say(&said(&with_first(sentence, lost)));
+        let again = say("hint-copy.written-again").with("files", files(summary.lost));
+        terminal::say(&hint(again));
     }
     let Some(first) = summary.without.first() else {
         return;
     };
-    let count = summary.not_kept;
-    terminal::say(&format!(
-        "copied, but without times, mode or attributes: {count}, the first is `{}`: {}",
-        first.path,
-        reason(&first.error)
-    ));
+    let sentence = say("told-copy.without").count("count", summary.not_kept);
+    terminal::say(&said(&with_first(sentence, first)));
     if verbose {
-        for without in &summary.without {
-            let path = &without.path;
-            terminal::say(&format!(
-                "  {path:PATH_COLUMNS$}  {}",
-                reason(&without.error)
-            ));
-        }
-    } else if count > 1 {
-        terminal::say("hint: `-v` lists them all");
+        summary.without.iter().for_each(say_reason);
+    } else if summary.not_kept > 1 {
+        terminal::say(&hint(say("hint-copy.list-all")));
     }
 }
 
-/// An error with those below it, in one line; what it happened to stands before it.
-fn reason(error: &smb::Error) -> String {
+/// The sentence with the first of those that it counts.
+fn with_first(sentence: Message, first: &Failure) -> Message {
+    let reason = reason(&first.error).said();
+    sentence.with("path", &first.path).with("reason", reason)
+}
+
+/// An error with those below it; what it happened to stands before it.
+fn reason(error: &smb::Error) -> CommandError {
     match error {
-        smb::Error::Name { reason, .. } => clean(reason),
-        smb::Error::NotCopied { reason, .. } => (*reason).to_owned(),
-        error => CommandError::from_error(Kind::Refused, error).text(),
+        smb::Error::Name { reason, .. } | smb::Error::NotCopied { reason, .. } => {
+            CommandError::new(Kind::Refused, reason.clone())
+        }
+        error => CommandError::from_error(Kind::Refused, error),
     }
 }
 
@@ -112,9 +107,9 @@ pub(super) fn as_json(
     arguments: &CopyArguments,
 ) -> Value {
     let failures = (summary.failures.iter())
-        .map(|failure| json!({ "path": failure.path, "reason": reason(&failure.error) }));
-    let without =
-        (summary.without.iter()).map(|it| json!({ "path": it.path, "reason": reason(&it.error) }));
+        .map(|failure| json!({ "path": failure.path, "reason": reason(&failure.error).text() }));
+    let without = (summary.without.iter())
+        .map(|it| json!({ "path": it.path, "reason": reason(&it.error).text() }));
     let channels = connections.channels().into_iter().map(|status| {
         json!({
             "local": status.local, "remote": status.remote,
@@ -178,43 +173,50 @@ pub(super) fn show(
     seconds: f64,
     arguments: &CopyArguments,
 ) {
-    let from = ends.sources.join(", ");
-    let to = &ends.destination;
-    let size = quantity::size(Bytes::new(summary.bytes));
-    let files = files(summary.files);
     let channels = connections.channels();
-    if arguments.dry_run {
-        let count = channels.len();
-        terminal::print(&format!(
-            "would copy {from} to {to}: {files}, {size} over {count} channels"
-        ));
-    } else {
-        let rate = rate(summary, seconds).map_or(String::new(), |rate| {
-            format!(" at {}", quantity::rate(rate))
-        });
-        terminal::print(&format!(
-            "{from} -> {to}: {files}, {size} in {seconds:.1} s{rate}"
-        ));
-    }
+    let sentence = match arguments.dry_run {
+        true => say("told-copy.would-copy-all").count("channels", channels.len()),
+        false => say("told-copy.copied")
+            .with("seconds", format!("{seconds:.1}"))
+            .with_known("rate", rate(summary, seconds).map(quantity::rate)),
+    };
+    let sentence = sentence
+        .with("from", ends.sources.join(", "))
+        .with("to", &ends.destination)
+        .with("files", files(summary.files))
+        .bytes("size", summary.bytes);
+    terminal::print(&said(&sentence));
     for line in counts(summary) {
         terminal::print(&line);
     }
     if summary.verified > 0 {
-        terminal::print(&format!(
-            "  {}",
-            what_was_proven(ends, connections.protection())
-        ));
+        print_detail(&what_was_proven(ends, connections.protection()));
     }
     if summary.on_server_bytes > 0 {
-        let size = quantity::size(Bytes::new(summary.on_server_bytes));
-        terminal::print(&format!("  {size} copied by the server itself"));
+        print_detail(&say("told-copy.by-server").bytes("size", summary.on_server_bytes));
     }
     if let Some(reason) = &summary.not_on_server {
-        terminal::print(&format!("  sent through this machine: {reason}"));
+        print_detail(&say("told-copy.through-here").with("reason", reason.clone()));
     }
     if let Some(hash) = &summary.hash {
         terminal::print(&format!("  BLAKE3 {hash}"));
     }
+    show_sessions(connections, arguments.verbose);
+    if !arguments.dry_run {
+        show_channels(ends, &channels);
+    }
+    for reason in connections.rejected() {
+        terminal::say(&said(&say("told-copy.not-used").with("reason", reason)));
+    }
+}
+
+/// A line below what was copied.
+fn print_detail(sentence: &Message) {
+    terminal::print(&format!("  {}", said(sentence)));
+}
+
+/// What was agreed for each session, and what a server does against the specification.
+fn show_sessions(connections: &Connections<'_>, verbose: bool) {
     for connected in &connections.sessions {
         if let Some(agreed) = &connected.agreed {
             let used = channels_of_first(&connected.session);
@@ -225,27 +227,21 @@ pub(super) fn show(
         .sessions
         .iter()
         .filter(|it| it.session.avoids_chains());
-    for connected in odd.filter(|_| arguments.verbose) {
+    for connected in odd.filter(|_| verbose) {
         let server = &connected.share.address.server;
-        terminal::print(&format!(
-            "  `{server}` signs chained replies without their padding, against MS-SMB2 3.1.4.1: requests go alone"
-        ));
+        print_detail(&say("told-copy.no-chains").with("server", server));
     }
-    if !arguments.dry_run {
-        for status in &channels {
-            let size = quantity::size(Bytes::new(ends.moved(status)));
-            let session = match status.session {
-                0 => String::new(),
-                beside => format!(" (session {})", beside + 1),
-            };
-            terminal::print(&format!(
-                "  {} -> {}: {size}{session}",
-                status.local, status.remote
-            ));
-        }
-    }
-    for reason in connections.rejected() {
-        terminal::say(&format!("not used: {reason}"));
+}
+
+/// What each channel moved.
+fn show_channels(ends: &Ends, channels: &[ChannelStatus]) {
+    for status in channels {
+        let beside = (status.session > 0).then(|| (status.session + 1).to_string());
+        let sentence = say("told-copy.channel")
+            .with("local", status.local.to_string())
+            .with("remote", status.remote.to_string())
+            .bytes("size", ends.moved(status));
+        print_detail(&sentence.with_known("session", beside));
     }
 }
 
@@ -254,68 +250,49 @@ pub(super) fn show_before_the_end(summary: &Summary, found: u64) {
     if found == 0 {
         return;
     }
-    let size = quantity::size(Bytes::new(summary.bytes));
-    let (copied, found) = (files(summary.files), files(found));
-    terminal::say(&format!(
-        "copied before it ended: {copied}, {size}, of {found} found"
-    ));
+    let sentence = say("told-copy.before-the-end")
+        .with("copied", files(summary.files))
+        .bytes("size", summary.bytes)
+        .with("found", files(found));
+    terminal::say(&said(&sentence));
     for line in counts(summary) {
         terminal::say(&line);
     }
 }
 
-fn files(count: u64) -> String {
-    match count {
-        1 => String::from("1 file"),
-        count => format!("{count} files"),
-    }
+fn files(count: u64) -> Message {
+    say("count.files").count("count", count)
 }
 
 /// What became of the files that were not just copied, a line each.
 fn counts(summary: &Summary) -> Vec<String> {
     let counts = [
-        (summary.verified, "read back and found the same"),
-        (summary.links, "symbolic links"),
-        (summary.unchanged, "there already"),
-        (summary.newer, "newer at the destination, left"),
-        (summary.deleted, "removed from the destination"),
-        (
-            summary.kept,
-            "not removed, as something in their folder was not copied, or they were exchanged since",
-        ),
-        (summary.skipped, "left out: links, devices and the like"),
-        (
-            summary.unfinished,
-            "left out: parts of copies that were not completed, by their names (`~….linerate-part`, `-record`)",
-        ),
-        (summary.filtered, "left out by `--include` and `--exclude`"),
-        (summary.failed, "not copied"),
+        (summary.verified, "told-copy.count-verified"),
+        (summary.links, "told-copy.count-links"),
+        (summary.unchanged, "told-copy.count-unchanged"),
+        (summary.newer, "told-copy.count-newer"),
+        (summary.deleted, "told-copy.count-deleted"),
+        (summary.kept, "told-copy.count-kept"),
+        (summary.skipped, "told-copy.count-skipped"),
+        (summary.unfinished, "told-copy.count-unfinished"),
+        (summary.filtered, "told-copy.count-filtered"),
+        (summary.failed, "told-copy.count-failed"),
     ];
     counts
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("  {count} {what}"))
+        .map(|(count, what)| format!("  {}", said(&say(what).count("count", count))))
         .collect()
 }
 
 /// What reading back proves, and against whom.
-fn what_was_proven(ends: &Ends, protection: Protection) -> String {
-    let (same, disk) = match ends.sent {
-        true => ("the server gives back what was read here", "the server's"),
-        false => (
-            "what is here is what came from the server",
-            "this machine's",
-        ),
-    };
-    match protection {
-        Protection::Keys => format!(
-            "proven: {same}, and no one on the path has changed it; not proven: that it is on {disk} disk already"
-        ),
-        Protection::Nothing => format!(
-            "proven: {same}; not proven: that no one on the path has changed it, as nothing is signed, or that \
-             it is on {disk} disk already"
-        ),
-    }
+fn what_was_proven(ends: &Ends, protection: Protection) -> Message {
+    say(match (ends.sent, protection) {
+        (true, Protection::Keys) => "told-copy.proven-sent",
+        (true, Protection::Nothing) => "told-copy.proven-sent-unsigned",
+        (false, Protection::Keys) => "told-copy.proven-received",
+        (false, Protection::Nothing) => "told-copy.proven-received-unsigned",
+    })
 }
 
 fn proof_name(session: &Session) -> &'static str {
@@ -343,7 +320,7 @@ mod tests {
             (false, Protection::Keys, "this machine's disk", true),
             (false, Protection::Nothing, "this machine's disk", false),
         ] {
-            let said = what_was_proven(&ends(sent), protection);
+            let said = said(&what_was_proven(&ends(sent), protection));
             let (proven, open) = said.split_once("; not proven: ").unwrap();
             assert!(open.contains(end), "{said}");
             assert_eq!(

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use host::exec::{Command, Exec, STATUS_NO_PROGRAM};
 use host::{Host, journal};
+use locale::say;
 use os::file::{Folder, Readers};
 use os::sandbox::{Confined, Rules};
 use record::{Bytes, HostFacts, LinkState, Medium, Nic};
@@ -161,8 +162,9 @@ pub fn run(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
 
 /// Gives up all rights and says what the system lacks for that. Only `doctor` starts it, in a process of its own.
 pub fn confine() -> Result<ExitCode, CommandError> {
-    let confined = os::sandbox::confine(&Rules::default())
-        .map_err(|error| CommandError::caused(Kind::Refused, "cannot give up rights", &error))?;
+    let confined = os::sandbox::confine(&Rules::default()).map_err(|error| {
+        CommandError::caused(Kind::Refused, say("error-change.rights-kept"), &error)
+    })?;
     terminal::print_json(&Sandbox::of(&confined));
     Ok(ExitCode::SUCCESS)
 }
@@ -323,7 +325,7 @@ fn sandbox(exec: &dyn Exec) -> Result<Sandbox, CommandError> {
     let own = Command::new([OWN_PROGRAM, "confined"]);
     let output = host::exec::run_one(exec, &own)?.checked(&own)?;
     serde_json::from_slice(&output.stdout).map_err(|error| {
-        CommandError::caused(Kind::Internal, "cannot tell what the sandbox lacks", &error)
+        CommandError::caused(Kind::Internal, say("error-change.sandbox-unknown"), &error)
     })
 }
 

@@ -1,12 +1,9 @@
 //! Fields of a workload that a plan may vary.
 
-use record::{Demands, Dialect, FileUse, Place, Signing, SocketOptions, Value, Workload};
-
-/// The fields, each with what it takes, for people.
-pub const FIELDS: &str = "channels, streams, block, depth, threads, file_size, sessions, file (whole, sparse, \
-     one-block), signing (required, if-required, data-unsigned), signing_algorithm (HMAC-SHA256, AES-128-CMAC, \
-     AES-128-GMAC), encryption (on, off), cipher (AES-128-CCM, AES-128-GCM, AES-256-CCM, AES-256-GCM), dialect \
-     (2.0.2 to 3.1.1), source, receive_buffer, send_buffer, segment, congestion_control (reno, cubic, bbr)";
+use locale::{Message, say};
+use record::{
+    Demands, Dialect, FileUse, Level, Place, Setting, Signing, SocketOptions, Value, Workload,
+};
 
 /// Those of a session that protect it.
 const DEMANDS: [&str; 5] = [
@@ -25,21 +22,32 @@ const SOCKETS: [&str; 5] = [
     "congestion_control",
 ];
 
+/// A workload with the fields that a level names.
+pub fn workload(workload: &Workload, level: &Level) -> Result<Workload, Message> {
+    let mut workload = workload.clone();
+    for setting in &level.settings {
+        if let Setting::Workload { field, value } = setting {
+            apply(&mut workload, field, value)?;
+        }
+    }
+    Ok(workload)
+}
+
 /// Sets one field.
 ///
 /// # Errors
 /// In a sentence, where this workload has no such field or not that value.
-pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), String> {
+pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), Message> {
     let text = value.to_string();
     let number = || {
         let number: Option<u32> = text.parse().ok().filter(|number| *number > 0);
-        number.ok_or_else(|| format!("`{field}` takes a number and not `{text}`"))
+        number.ok_or_else(|| of_value("error-plan.field-number", field, &text))
     };
     let size = || {
         let size = record::parse_bytes(&text).filter(|size| size.get() > 0);
-        size.ok_or_else(|| format!("`{field}` takes a size such as `64 KiB` and not `{text}`"))
+        size.ok_or_else(|| of_value("error-plan.field-size", field, &text))
     };
-    let unknown = || format!("`{field}` is no field of this workload; there are: {FIELDS}");
+    let unknown = || say("error-plan.no-field").with("field", field);
     match workload {
         Workload::Job(_) => return Err(unknown()),
         Workload::Tcp(tcp) => match field {
@@ -86,18 +94,22 @@ pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), 
     Ok(())
 }
 
-fn not_taken(field: &str, text: &str) -> String {
-    format!("`{field}` does not take `{text}`")
+fn not_taken(field: &str, text: &str) -> Message {
+    of_value("error-plan.field-value", field, text)
+}
+
+fn of_value(id: &'static str, field: &str, text: &str) -> Message {
+    say(id).with("field", field).with("value", text)
 }
 
 /// A word that a run file has for something.
-fn word<T: serde::de::DeserializeOwned>(field: &str, text: &str) -> Result<T, String> {
+fn word<T: serde::de::DeserializeOwned>(field: &str, text: &str) -> Result<T, Message> {
     let known = serde_json::from_value(text.into()).ok();
     known.ok_or_else(|| not_taken(field, text))
 }
 
 /// How the sockets of a workload are made.
-fn make_socket(socket: &mut SocketOptions, field: &str, text: &str) -> Result<(), String> {
+fn make_socket(socket: &mut SocketOptions, field: &str, text: &str) -> Result<(), Message> {
     let not_taken = || not_taken(field, text);
     let size = || record::parse_bytes(text).ok_or_else(not_taken);
     match field {
@@ -111,7 +123,7 @@ fn make_socket(socket: &mut SocketOptions, field: &str, text: &str) -> Result<()
 }
 
 /// What protects a session, or its dialect.
-fn demand(demands: &mut Demands, field: &str, text: &str) -> Result<(), String> {
+fn demand(demands: &mut Demands, field: &str, text: &str) -> Result<(), Message> {
     match (field, text) {
         ("signing", "required") => demands.signing = Signing::Required,
         ("signing", "if-required") => demands.signing = Signing::IfRequired,
@@ -127,7 +139,7 @@ fn demand(demands: &mut Demands, field: &str, text: &str) -> Result<(), String> 
                 "3.0" => Dialect::Smb300,
                 "3.0.2" => Dialect::Smb302,
                 "3.1.1" => Dialect::Smb311,
-                _ => return Err(format!("there is no dialect `{version}`")),
+                _ => return Err(say("error-plan.no-dialect").with("dialect", version)),
             };
             (demands.dialect_min, demands.dialect_max) = (dialect, dialect);
         }

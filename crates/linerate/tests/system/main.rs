@@ -2,6 +2,7 @@
 
 mod demo;
 mod kills;
+mod layout;
 mod mtu;
 mod scenarios;
 mod searches;

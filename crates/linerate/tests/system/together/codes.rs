@@ -105,7 +105,7 @@ fn table() -> Vec<(i32, String, BTreeSet<String>)> {
 
 /// All commands, as the help lists them.
 fn commands() -> BTreeSet<String> {
-    let help = support::linerate().arg("--help").output();
+    let help = support::linerate().arg("--help-all").output();
     let help = String::from_utf8(help.expect("linerate starts").stdout).expect("UTF-8");
     let listed = help
         .split("Commands:\n")

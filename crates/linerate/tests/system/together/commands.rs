@@ -15,7 +15,7 @@ use crate::support::{self, Lab};
 
 #[test]
 fn help_names_every_command_and_the_exit_codes() {
-    let help = support::linerate().arg("--help").assert().success();
+    let help = support::linerate().arg("--help-all").assert().success();
     let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
     for word in [
         "check",

@@ -1,0 +1,135 @@
+//! Runs the trials of a tune, with its run file, the journal of its changes, and the testbed.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use experiment::{Candidate, Ended, Hooks, Progress, Testbed, TuneOutcome, TunePlan};
+use host::journal::Journal;
+use locale::{Language, Message, say};
+use measure::Stop;
+use record::{Decision, Event, Level, Plan};
+
+use super::knobs;
+use super::progress::tell;
+use crate::args::TuneArguments;
+use crate::failure::{CommandError, Kind};
+use crate::host_knobs::SharedRecorder;
+use crate::path::{SharePath, timing};
+use crate::runs::Recorder;
+use crate::testbed::{Load, ShareTestbed};
+use crate::{stop, terminal};
+
+/// What `tune` is about to do.
+pub(super) struct Job<'a> {
+    pub(super) plan: &'a TunePlan,
+    /// The most trials.
+    pub(super) trials: usize,
+    pub(super) load: Load,
+    /// What is to be said where a candidate is kept: its id, and the words.
+    pub(super) warnings: &'a [(String, Message)],
+    /// Candidates for which the time is too short.
+    pub(super) left_out: &'a [Candidate],
+}
+
+type Run<'a> =
+    dyn FnMut(&mut dyn Testbed, &mut Hooks<'_>) -> Result<TuneOutcome, experiment::Error> + 'a;
+
+/// Makes the run file, the journal and the testbed, and runs it.
+pub(super) fn carry_out(
+    (arguments, state): (&TuneArguments, &Path),
+    path: &SharePath,
+    job: &Job<'_>,
+    stop: &Stop,
+    run: &mut Run<'_>,
+) -> Result<PathBuf, CommandError> {
+    let plan = job.plan;
+    let counted = timing(arguments.seconds)?;
+    let candidates: Vec<Level> = plan
+        .candidates
+        .iter()
+        .chain(job.left_out)
+        .map(|candidate| candidate.level.clone())
+        .collect();
+    let any_knob = candidates.iter().any(|level| !knobs(level).is_empty());
+    let header = Plan::Tune {
+        share: path.share.address.clone(),
+        candidates,
+    };
+    let recorder = Recorder::start(
+        &arguments.output,
+        (&arguments.share, &arguments.path.login),
+        header,
+        plan.seed,
+        &path.hosts(),
+    )?;
+    let file = recorder.path().to_owned();
+    let journal = match any_knob {
+        true => Some(Journal::open(state, &recorder.id)?),
+        false => None,
+    };
+    let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
+    let mut testbed = ShareTestbed::new(path, journal, recorder.clone(), stop.clone(), counted)
+        .persistent(arguments.persist)
+        .moving(job.load);
+    let trials = u64::try_from(job.trials).unwrap_or(0);
+    let mut progress = terminal::Progress::new(trials, arguments.output.json);
+    let mut stage = String::new();
+    let mut tell = |event: Progress| tell(&mut progress, &mut stage, event);
+    let mut sink = recorder.clone();
+    let mut hooks = Hooks {
+        sink: &mut sink,
+        stop: &|| stop.is_asked(),
+        progress: &mut tell,
+    };
+    let outcome = run(&mut testbed, &mut hooks);
+    drop(progress);
+    let outcome = outcome.map_err(|error| {
+        let hint = say("hint-plan.changes-and-run").with("path", file.display().to_string());
+        CommandError::from_error(Kind::Refused, &error).hint(hint)
+    })?;
+    write_end(&recorder, arguments, job, outcome)?;
+    Ok(file)
+}
+
+/// Writes down that it ended, what was left out, and what is to be said of what is kept.
+fn write_end(
+    recorder: &SharedRecorder,
+    arguments: &TuneArguments,
+    job: &Job<'_>,
+    outcome: TuneOutcome,
+) -> Result<(), CommandError> {
+    match outcome.ended {
+        Ended::Finished => {
+            for candidate in job.left_out {
+                recorder.0.borrow_mut().event(Event::Decided {
+                    experiment: candidate.id.clone(),
+                    decision: Decision::Returned,
+                    reason: too_short(arguments.budget),
+                })?;
+            }
+            for (id, warning) in job.warnings {
+                let mut decisions = outcome.decisions.iter();
+                if decisions.any(|one| one.experiment == *id && one.decision == Decision::Kept) {
+                    // A run file is in English.
+                    let text = format!("`{id}` is kept: {}", Language::English.say(warning));
+                    recorder.0.borrow_mut().event(Event::Note { text })?;
+                }
+            }
+            recorder.0.borrow_mut().event(Event::Finished)?;
+        }
+        Ended::Stopped => return Err(stop::interrupted()),
+        Ended::Failed(failure) => {
+            let error = CommandError::from(failure);
+            return Err(error.while_doing(say("error-plan.could-not-go-on")));
+        }
+    }
+    Ok(())
+}
+
+/// Why a candidate is not tried for want of time.
+pub(super) fn too_short(budget: Duration) -> String {
+    let seconds = budget.as_secs();
+    format!("the time of {seconds} s is too short; `--budget` gives more")
+}
