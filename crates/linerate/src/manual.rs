@@ -75,7 +75,10 @@ fn as_typed(command: &clap::Command) -> clap::Command {
     let kept = command.get_subcommands().filter(|one| !one.is_hide_set());
     clap::Command::new(command.get_name().to_owned())
         .about(command.get_about().cloned().unwrap_or_default())
+        // Both stand among its arguments already.
         .disable_help_flag(true)
+        .disable_version_flag(true)
+        .version(env!("CARGO_PKG_VERSION"))
         .args(command.get_arguments())
         .subcommands(kept.map(as_typed))
 }
