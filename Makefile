@@ -59,7 +59,7 @@ test-flips: setup-test
 
 # 10 000 short sessions, all threads on one processor that others want too; `make test` has 100 (as root).
 test-sessions: setup-test
-	LINERATE_SESSIONS=10000 $(CARGO) test -p smb --test system -- --nocapture short::
+	LINERATE_SESSIONS=10000 $(CARGO) test -p smb --test system -- --nocapture short_sessions::
 
 # The threads of a session in 30 000 other orders; `make test` has 12 000 of them, in 20 s after a build of its own.
 # SEED=7 for others again.

@@ -19,7 +19,7 @@ use smb::{Access, FileTimes, Login, OpenOptions, Policy, Replace, SmallFile, Tre
 
 use crate::counters::cpu;
 use crate::folder::check_free_space;
-use crate::near::{self, no_near};
+use crate::local_copy_folder::{self, no_near};
 use crate::scratch::ScratchFolder;
 use crate::share::{Connected, TestData, agreed, connections, joined, pieces, unbroken};
 use crate::stop::{STOP_POLL, stoppable};
@@ -253,7 +253,7 @@ impl Work<'_> {
             .near
             .and_then(ScratchFolder::local)
             .ok_or_else(no_near)?;
-        self.storage = Some(near::storage(near, asked)?);
+        self.storage = Some(local_copy_folder::storage(near, asked)?);
         check_free_space(near, size)?;
         let copy = near.join("copy");
         // The first one is for getting under way, unless there is no time for another.

@@ -19,7 +19,7 @@ use crate::counters::Spans;
 use crate::scratch::ScratchFolder;
 use crate::stop::STOP_POLL;
 use crate::worker::Worker;
-use crate::{Error, Stop, folder, job, keep, near, share, task, tcp};
+use crate::{Error, Stop, folder, job, keep, local_copy_folder, share, task, tcp};
 
 /// How long one whose input has ended may take to remove what it has made.
 const TIDY_LIMIT: Duration = Duration::from_secs(3);
@@ -35,7 +35,7 @@ pub fn trial(
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
-    let near = near::make(&input.workload, stop)?;
+    let near = local_copy_folder::make(&input.workload, stop)?;
     let login = share::login(input.credentials.as_ref());
     run(&input.workload, &login, near.as_ref(), stop, emit)
 }
@@ -285,7 +285,7 @@ impl Input {
     /// Makes the folder that it copies from or to.
     pub(crate) fn near(&self, stop: &Stop) -> Result<Option<ScratchFolder>, Error> {
         match self {
-            Self::Trial(input) => near::make(&input.workload, stop),
+            Self::Trial(input) => local_copy_folder::make(&input.workload, stop),
             Self::Keep(_) => Ok(None),
         }
     }
@@ -293,7 +293,7 @@ impl Input {
     /// The same folder, for the process that was started in it.
     pub(crate) fn given(&self) -> Result<Option<ScratchFolder>, Error> {
         match self {
-            Self::Trial(input) => near::is_needed(&input.workload)
+            Self::Trial(input) => local_copy_folder::is_needed(&input.workload)
                 .then(ScratchFolder::given)
                 .transpose(),
             Self::Keep(_) => Ok(None),

@@ -3,6 +3,7 @@
 //! Everything left of the run file touches machines and writes these types; everything right of it
 //! is a pure function of them. Fields are only ever added, and every older file still opens.
 
+mod base_units;
 mod credentials;
 mod design;
 mod direction;
@@ -27,10 +28,10 @@ mod task;
 pub mod text;
 mod timing;
 mod trial;
-mod unit;
 mod weight;
 mod workload;
 
+pub use base_units::{BitsPerSecond, Bytes, Nanoseconds};
 pub use credentials::{Credentials, Identity, Mechanism, Secret};
 pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
 pub use direction::Direction;
@@ -69,5 +70,4 @@ pub use stage::{Arm, Phase, Rung, Stage};
 pub use task::{CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload};
 pub use timing::Timing;
 pub use trial::{KeepInput, Outcome, TrialInput, TrialLine, TrialRecord};
-pub use unit::{BitsPerSecond, Bytes, Nanoseconds};
 pub use workload::{ShareWorkload, TcpWorkload, Workload};

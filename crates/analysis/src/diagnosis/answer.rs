@@ -7,7 +7,7 @@ use super::cause::{Judged, Layer, Means, judge};
 use super::causes::Evidence;
 use super::finding::Reach;
 use super::ladder::{DIRECTIONS, why_not_measured};
-use super::{channels, clients, copies, improve, remarks, transfer};
+use super::{channels, client_channels, copies, improve, remarks, transfer};
 use crate::sequential::{Loss, MATTERS};
 use crate::{Cause, Diagnosis, Fix, LadderRung, Proof, RungName, State, Trust};
 use stats::Estimate;
@@ -41,7 +41,7 @@ pub(super) fn diagnosis(seen: &Evidence) -> Diagnosis {
         ruled_out: of(|state| *state == State::RuledOut),
         notes: copies::notes(seen),
         small_files: copies::small_files(seen),
-        clients: clients::clients(seen),
+        clients: client_channels::clients(seen),
         multichannel: channels::carried(seen),
         transfers: transfer::transfers(seen),
         request: transfer::request(seen),

@@ -5,8 +5,8 @@ use record::{HostName, Identity, KnobId, Level, Nic, ProbeKind, Rung, Setting, T
 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
+use super::neighbour_mtu::{JUMBO_MTU, names, own_segment, unproven_neighbours};
 use super::network::Pair;
-use super::segment::{JUMBO_MTU, names, own_segment, unproven_neighbours};
 use super::trials::fair;
 use crate::comparison::rejections;
 use crate::sequential::{Loss, Sequential, judge};

@@ -8,20 +8,20 @@ mod buffers;
 mod cause;
 mod causes;
 mod channels;
-mod clients;
+mod client_channels;
+mod contradictions;
 mod copies;
-mod ends;
+mod egress_nics;
 mod evidence;
 mod finding;
 mod improve;
 mod ladder;
+mod neighbour_mtu;
 mod network;
 mod plan;
 mod probe;
-mod processors;
+mod processor_limits;
 mod remarks;
-mod segment;
-mod senders;
 mod transfer;
 mod trials;
 
@@ -31,12 +31,12 @@ use crate::comparison::rate;
 use crate::{Ceiling, Diagnosis, LadderRung};
 use evidence::Evidence;
 use ladder::ABOVE_CEILING;
+use neighbour_mtu::JUMBO_MTU;
 use network::{Network, Pair, Ports};
-use segment::JUMBO_MTU;
 
 pub use answer::quoted;
 pub use cause::{CAUSES, CauseId, CauseRow, Layer, Means, Prove, UnknownCause};
-pub use ends::{Contradiction, SharedLink, contradictions, shared_links};
+pub use contradictions::{Contradiction, SharedLink, contradictions, shared_links};
 pub use plan::{Budget, CheckBase, Mode, Next, Purpose, next};
 
 /// What a check's trials say.

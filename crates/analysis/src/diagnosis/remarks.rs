@@ -3,11 +3,11 @@
 use locale::{Message, say};
 use record::{Medium, Nic};
 
+use super::egress_nics::{Sender, alternative, in_subnet, is_cable, ports, senders, tunnel_name};
 use super::evidence::Evidence;
 use super::ladder::{ABOVE_CEILING, DIRECTIONS};
 use super::network::has_no_line;
-use super::senders::{Sender, alternative, in_subnet, is_cable, ports, senders, tunnel_name};
-use super::{copies, improve, segment};
+use super::{copies, improve, neighbour_mtu};
 use crate::sequential::{Loss, MATTERS};
 use crate::{Cause, RungName, Trust};
 
@@ -22,7 +22,7 @@ pub(super) fn remarks(seen: &Evidence, headline: &Message) -> Vec<Cause> {
             .into_iter()
             .filter_map(|one| of_sender(seen, one)),
     );
-    remarks.extend(segment::mixed(seen));
+    remarks.extend(neighbour_mtu::mixed(seen));
     remarks.extend(local_disk(seen));
     remarks.extend(silent_addresses(seen));
     remarks.extend(missing(seen));
@@ -147,6 +147,6 @@ fn of_sender(seen: &Evidence, sender: Sender) -> Option<Cause> {
 /// Whether a cable would carry far more than was moved.
 fn is_faster(seen: &Evidence, cable: &Nic) -> bool {
     let bits = super::network::line_bits(cable).filter(|_| !has_no_line(cable));
-    let moved = super::senders::measured_bits(seen);
+    let moved = super::egress_nics::measured_bits(seen);
     bits.is_some_and(|bits| moved.is_none_or(|moved| bits as f64 > moved * 1.5))
 }

@@ -6,5 +6,5 @@ mod diagnosis;
 mod experiments;
 mod faults;
 mod headline;
-mod stand;
+mod simulated_checks;
 mod structure;

@@ -8,8 +8,8 @@ use record::{
 };
 
 use super::factors::{factors, one_after_the_other};
-use super::field;
 use super::plan::{Written, usage};
+use super::workload_fields;
 use crate::args::ExperimentArguments;
 use crate::bench::target::Target;
 use crate::failure::{CommandError, Kind};
@@ -200,7 +200,7 @@ fn check_arms(plan: &Written, design: &Design) -> Result<(), CommandError> {
             continue;
         };
         for response in &design.responses {
-            let whole = field::workload(&response.workload, &level).map_err(usage)?;
+            let whole = workload_fields::workload(&response.workload, &level).map_err(usage)?;
             measure::check(&whole).map_err(|error| {
                 let text = say("error-plan.not-measurable")
                     .with("response", &response.name)
@@ -221,7 +221,7 @@ fn culprit(file: &PlanFile, design: &Design, response: &Response) -> String {
     }
     for factor in &design.factors {
         let fails = |level: &Level| {
-            let whole = field::workload(&response.workload, level);
+            let whole = workload_fields::workload(&response.workload, level);
             whole.is_ok_and(|whole| measure::check(&whole).is_err())
         };
         let written = file.factors.iter().position(|it| it.name == factor.name);

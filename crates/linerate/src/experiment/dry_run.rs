@@ -11,7 +11,7 @@ use record::text::clean;
 use record::{Design, HostName, Workload};
 use serde_json::json;
 
-use super::field;
+use super::workload_fields;
 use crate::args::ExperimentArguments;
 use crate::bench::recipe::trial_seconds;
 use crate::bench::table;
@@ -141,7 +141,9 @@ pub(super) fn seconds(design: &Design) -> f64 {
     let of_visit = |visit: Visit| {
         let level = design.level(visit.arm);
         let of_trial = |workload: &Workload| {
-            let whole = level.as_ref().map(|level| field::workload(workload, level));
+            let whole = level
+                .as_ref()
+                .map(|level| workload_fields::workload(workload, level));
             trial_seconds(whole.and_then(Result::ok).as_ref().unwrap_or(workload))
         };
         let counted = design.responses.iter().map(|response| &response.workload);

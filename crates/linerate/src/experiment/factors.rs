@@ -7,7 +7,7 @@ use locale::{Message, say};
 use record::{Factor, Failure, KnobId, Level, PlanFactor, Response, Setting, Value};
 
 use super::plan::{Written, usage};
-use super::{field, message_in};
+use super::{message_in, workload_fields};
 use crate::bench::target::Target;
 use crate::failure::{CommandError, Kind};
 use crate::set;
@@ -150,7 +150,7 @@ fn factor(
             level.settings.push(setting.clone());
         }
         for response in responses {
-            field::workload(&response.workload, level).map_err(wrong)?;
+            workload_fields::workload(&response.workload, level).map_err(wrong)?;
         }
         // What is refused is known before anything is touched.
         Change::plan(&hosts, &level.settings, "plan").map_err(|error| {

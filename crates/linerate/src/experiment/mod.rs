@@ -4,10 +4,10 @@ mod design;
 mod dry_run;
 mod execute;
 mod factors;
-mod field;
 mod plan;
 mod resume;
 mod stand;
+mod workload_fields;
 
 use std::process::ExitCode;
 

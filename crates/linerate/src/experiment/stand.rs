@@ -7,7 +7,7 @@ use host::change;
 use measure::Stop;
 use record::{Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Setting, Workload};
 
-use super::field;
+use super::workload_fields;
 use crate::bench::target::Target;
 use crate::failure::CommandError;
 use crate::host_knobs::HostKnobs;
@@ -34,7 +34,7 @@ impl Stand for HostStand<'_> {
     }
 
     fn workload(&self, workload: &Workload, level: &Level) -> Result<Workload, Failure> {
-        let workload = field::workload(workload, level);
+        let workload = workload_fields::workload(workload, level);
         workload.map_err(|reason| Failure::new(FailureKind::Usage, reason))
     }
 

@@ -5,8 +5,8 @@
 //! own requests are short, the file is written through another session with long ones.
 
 mod connections;
+mod login;
 mod policy;
-mod session;
 mod test_data;
 mod test_file;
 mod transfer;
@@ -20,12 +20,12 @@ use crate::counters::Spans;
 use crate::operations::Clock;
 use crate::{Error, Stop};
 pub(crate) use connections::connections;
+pub(crate) use login::Connected;
+use login::check_agreed;
+pub use login::{agreed, login};
 use policy::REQUEST_BYTES;
 pub use policy::demanded;
 pub(crate) use policy::{policy, unbroken};
-pub(crate) use session::Connected;
-use session::check_agreed;
-pub use session::{agreed, login};
 pub(crate) use test_data::{POOL_BYTES, TestData, pieces};
 use test_file::{
     Opened, as_file_that_is_there, as_test_file, check_free_space, only_reads, remove, test_path,

@@ -8,7 +8,7 @@ use smb::copy::{Job, Options, Place, Progress, Source};
 use super::{Done, Reached, Work};
 use crate::Error;
 use crate::counters::Meter;
-use crate::near::no_near;
+use crate::local_copy_folder::no_near;
 use crate::scratch::ScratchFolder;
 use crate::stop::stoppable;
 

@@ -3,11 +3,11 @@
 mod decision;
 mod destination;
 mod files;
-mod links;
 mod mirror;
 mod outcome;
 mod sources;
 mod subfolders;
+mod symbolic_links;
 mod walk;
 
 use std::collections::HashMap;

@@ -8,7 +8,7 @@ use locale::say;
 use smb_proto::{Channel, ChannelSettings};
 
 use super::connect::{connect_any, of_connect};
-use super::nics::nic_of;
+use super::local_nics::nic_of;
 use super::{Route, Shared, random, system};
 use crate::auth::Exchange;
 use crate::driver::{Driver, Link, Readiness, time_since};

@@ -3,9 +3,9 @@
 mod channel;
 mod channel_status;
 mod connect;
+mod local_nics;
 mod multichannel;
 mod names;
-mod nics;
 mod policy;
 mod route;
 
@@ -37,9 +37,9 @@ use crate::tree::Tree;
 use policy::settings;
 
 pub use channel_status::ChannelStatus;
+pub use local_nics::local_nics;
 pub use multichannel::CHANNELS_MAX;
 pub use names::{cipher_name, dialect_name, signing_algorithm_name};
-pub use nics::local_nics;
 pub use policy::{Policy, Server};
 pub(crate) use route::Route;
 

@@ -16,6 +16,6 @@ mod pattern;
 mod resets;
 mod samba;
 mod second;
-mod short;
+mod short_sessions;
 mod small;
 mod sparse;

@@ -1,7 +1,7 @@
 //! The client's processor is full, or a limit keeps its processes from running.
 
 use super::{Advice, Evidence, Finding};
-use crate::diagnosis::processors::{may_be_filled_by_segments, throttled};
+use crate::diagnosis::processor_limits::{may_be_filled_by_segments, throttled};
 use locale::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {

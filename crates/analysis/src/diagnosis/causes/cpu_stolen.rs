@@ -1,7 +1,7 @@
 //! A hypervisor gives a virtual machine's processors to others.
 
 use super::{Advice, Evidence, Finding, median_of};
-use crate::diagnosis::processors::kept_from_running;
+use crate::diagnosis::processor_limits::kept_from_running;
 use locale::say;
 
 /// Share of the time from which it matters.

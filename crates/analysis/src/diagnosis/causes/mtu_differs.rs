@@ -6,8 +6,8 @@ use locale::say;
 use record::{MtuProof, Nic};
 
 use super::{Advice, Evidence, Finding, nic_mtu, remote_name};
+use crate::diagnosis::neighbour_mtu::{names, short_neighbours};
 use crate::diagnosis::network::{Pair, has_no_line};
-use crate::diagnosis::segment::{names, short_neighbours};
 
 /// Two ends of a link that differ in MTU.
 struct Ends {

@@ -5,7 +5,7 @@ use record::{ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding, setting};
 use crate::RungName;
-use crate::diagnosis::processors::{offloads_matter, offloads_off};
+use crate::diagnosis::processor_limits::{offloads_matter, offloads_off};
 use crate::sequential::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {

@@ -5,7 +5,7 @@ use record::{Direction, ProbeKind, Rung};
 
 use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
 use crate::RungName;
-use crate::diagnosis::processors::throttled;
+use crate::diagnosis::processor_limits::throttled;
 use crate::diagnosis::trials;
 use crate::sequential::Loss;
 

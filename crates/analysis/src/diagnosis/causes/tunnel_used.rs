@@ -6,7 +6,7 @@ use locale::say;
 use record::{HostFacts, Medium, Nic, System};
 
 use super::{Advice, Decider, Evidence, Finding};
-use crate::diagnosis::senders::{needless, sends_over, tunnel_name};
+use crate::diagnosis::egress_nics::{needless, sends_over, tunnel_name};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let sender = sends_over(seen, Medium::Tunnel)?;

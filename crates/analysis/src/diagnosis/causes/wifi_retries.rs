@@ -4,7 +4,7 @@ use locale::say;
 use record::{Medium, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
-use crate::diagnosis::senders::sends_over;
+use crate::diagnosis::egress_nics::sends_over;
 
 /// How much the rates of a path may differ that nothing disturbs.
 const UNSTEADY: f64 = 1.25;

@@ -4,10 +4,10 @@ use locale::say;
 use record::{Medium, Nic};
 
 use super::{Advice, Decider, Evidence, FASTER, Finding};
-use crate::diagnosis::network::line_bits;
-use crate::diagnosis::senders::{
+use crate::diagnosis::egress_nics::{
     Sender, alternative, is_cable, measured_bits, sends_over, wifi_off,
 };
+use crate::diagnosis::network::line_bits;
 use stats::Unit;
 use stats::computed;
 

@@ -2,7 +2,7 @@
 //! a little at a time, as `little` to its user and as `public` to everybody. It prints its address and
 //! ends with its standard input.
 
-mod little;
+mod short_transfers;
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let backend = || LocalFsBackend::new(folder);
     let data = Share::new("data", backend()?).user(user, Access::ReadWrite);
-    let little = Share::new("little", little::Little(backend()?)).user(user, Access::ReadWrite);
+    let little = Share::new("little", short_transfers::Little(backend()?)).user(user, Access::ReadWrite);
     let server = SmbServer::builder()
         .listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
         .user(user, password)
