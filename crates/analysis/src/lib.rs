@@ -2,9 +2,9 @@
 //!
 //! `comparison` and `run` know trials, `diagnosis` knows facts and rungs.
 
+mod benchmark_figures;
 mod comparison;
 mod diagnosis;
-mod recipe;
 mod result;
 mod run;
 pub mod sequential;

@@ -10,9 +10,9 @@ use record::{
 use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT, DesignResult, list_failure, served_per_byte};
 use stats::{PairedRatios, Unit};
 
+use crate::benchmark_figures;
 use crate::comparison::{costs, failure, phase, phase_name};
 use crate::diagnosis;
-use crate::recipe;
 use crate::{
     BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind, Untried,
 };
@@ -449,7 +449,7 @@ fn bench_samples(
         Plan::Check { .. } | Plan::Tune { .. } | Plan::Experiment { .. } => None,
     };
     let figures = recipe.zip(name).map(|(recipe, name)| {
-        recipe::figures(recipe, name, workload, &measured, &run.header.facts)
+        benchmark_figures::figures(recipe, name, workload, &measured, &run.header.facts)
     });
     BenchSamples {
         test: figures,

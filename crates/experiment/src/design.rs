@@ -1,7 +1,7 @@
 //! Experiments over several factors: their arms, their order, and how they are run and taken up again.
 
+mod execution;
 mod factorial;
-mod run;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -10,8 +10,8 @@ use record::{Design, Level, Nanoseconds, Setting, Workload};
 
 use crate::testbed::{SwitchCost, switch_cost};
 
+pub use execution::{DesignEnd, DesignHooks, DesignNews, Stand, run_design};
 pub use factorial::{ARMS_MAX, Arms, Combination, FRACTION_FACTORS_MIN, combine};
-pub use run::{DesignEnd, DesignHooks, DesignNews, Stand, run_design};
 
 /// The shortest trial that is made of a longer one to wash out.
 const WASH_OUT_MIN: Nanoseconds = Nanoseconds::new(500_000_000);

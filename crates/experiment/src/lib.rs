@@ -6,7 +6,7 @@
 
 mod design;
 mod error;
-mod model;
+mod gaussian_process;
 mod phase;
 mod plan;
 mod schedule;

@@ -22,7 +22,7 @@ use record::{
 
 use crate::Error;
 use crate::error::text;
-use crate::model::Observation;
+use crate::gaussian_process::Observation;
 use crate::phase::{Hooks, Interruption, Progress};
 use crate::plan::Candidate;
 use crate::testbed::{Testbed, same_place};

@@ -18,8 +18,8 @@ mod plan_file;
 mod probe;
 mod recipe;
 mod result;
-mod run;
 mod run_file;
+mod run_schema;
 mod session;
 mod setting;
 mod share;
@@ -58,11 +58,11 @@ pub use probe::{
 };
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use result::{ConnectionUse, Enforced, Sample, Sandbox, TcpDetail, TrialResult};
-pub use run::{
+pub use run_file::{Error, RunWriter, TRIALS_MAX};
+pub use run_schema::{
     Decision, Event, Header, LEVELS_JOINED, PROGRAM, Plan, Question, RUN_FORMAT, RUN_VERSION,
     Record, Round, Run, Schedule,
 };
-pub use run_file::{Error, RunWriter, TRIALS_MAX};
 pub use session::{Demands, Dialect, ServerInterface, Signing, SmbSession};
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use share::{ShareAddress, host_in_url, with_user};

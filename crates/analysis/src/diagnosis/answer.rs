@@ -7,7 +7,7 @@ use super::cause::{Judged, Layer, Means, judge};
 use super::causes::Evidence;
 use super::finding::Reach;
 use super::ladder::{DIRECTIONS, why_not_measured};
-use super::{channels, client_channels, copies, improve, remarks, transfer};
+use super::{channels, copies, opportunities, predicted_channels, remarks, transfer};
 use crate::sequential::{Loss, MATTERS};
 use crate::{Cause, Diagnosis, Fix, LadderRung, Proof, RungName, State, Trust};
 use stats::Estimate;
@@ -41,7 +41,7 @@ pub(super) fn diagnosis(seen: &Evidence) -> Diagnosis {
         ruled_out: of(|state| *state == State::RuledOut),
         notes: copies::notes(seen),
         small_files: copies::small_files(seen),
-        clients: client_channels::clients(seen),
+        clients: predicted_channels::clients(seen),
         multichannel: channels::carried(seen),
         transfers: transfer::transfers(seen),
         request: transfer::request(seen),
@@ -121,7 +121,7 @@ fn headline(seen: &Evidence, judged: &[Judged]) -> Message {
         return found(first);
     }
     // What is proven to gain says more than a loss of some 5 % that is not decided.
-    let idle = improve::idle(seen).or_else(|| open(seen));
+    let idle = opportunities::idle(seen).or_else(|| open(seen));
     idle.unwrap_or_else(|| well(seen))
 }
 
@@ -319,7 +319,7 @@ fn fixes(seen: &Evidence, judged: &[Judged]) -> Vec<Fix> {
         };
         ranked.push((rank, gain, fix));
     }
-    for (is_measured, fix) in improve::fixes(seen) {
+    for (is_measured, fix) in opportunities::fixes(seen) {
         let gain = fix.predicted.as_ref().map_or(1.0, |gain| gain.value);
         let rank = match is_measured {
             true => Rank::Measured,

@@ -2,10 +2,10 @@
 
 mod hosts;
 mod interventions;
-mod lines;
-mod losses;
+mod line_rate_match;
 mod nics;
 mod tcp;
+mod throughput_loss;
 
 use std::net::IpAddr;
 

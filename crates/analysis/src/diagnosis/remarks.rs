@@ -7,14 +7,14 @@ use super::egress_nics::{Sender, alternative, in_subnet, is_cable, ports, sender
 use super::evidence::Evidence;
 use super::ladder::{ABOVE_CEILING, DIRECTIONS};
 use super::network::has_no_line;
-use super::{copies, improve, neighbour_mtu};
+use super::{copies, neighbour_mtu, opportunities};
 use crate::sequential::{Loss, MATTERS};
 use crate::{Cause, RungName, Trust};
 
 /// All of it that the headline does not say.
 pub(super) fn remarks(seen: &Evidence, headline: &Message) -> Vec<Cause> {
     let mut remarks: Vec<Cause> = saturated(seen).into_iter().collect();
-    remarks.extend(unused_links(seen).filter(|_| headline.id != improve::IDLE));
+    remarks.extend(unused_links(seen).filter(|_| headline.id != opportunities::IDLE));
     let floors = DIRECTIONS.into_iter();
     remarks.extend(floors.filter_map(|direction| network_at_least(seen, direction)));
     remarks.extend(

@@ -10,7 +10,7 @@ use super::{
     PROOF_BLOCKS_MAX, RIVAL_DEVIATIONS, SCREENED_OUT, STREAMS, Search, TOGETHER, changed, percent,
 };
 use crate::error::text;
-use crate::model::Model;
+use crate::gaussian_process::Model;
 use crate::phase::{Interruption, PhaseEnd};
 use crate::plan::{Candidate, TunePlan};
 use crate::tune::{NO_TIME, effects_text, lost, needs_wash_out};

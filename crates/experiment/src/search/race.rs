@@ -3,7 +3,7 @@
 use rand::seq::SliceRandom;
 
 use super::{RACE_MAX, RIVAL_DEVIATIONS, Search, changed};
-use crate::model::Model;
+use crate::gaussian_process::Model;
 use crate::phase::Interruption;
 
 /// Settings that race against the best in each block.

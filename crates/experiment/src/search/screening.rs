@@ -6,7 +6,7 @@ use analysis::PhaseResult;
 use rand::seq::SliceRandom;
 
 use super::{SCREENINGS_MAX, Search, factors, mean, percent};
-use crate::model::Observation;
+use crate::gaussian_process::Observation;
 use crate::phase::Interruption;
 use crate::plan::Candidate;
 

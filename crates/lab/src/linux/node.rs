@@ -13,8 +13,8 @@ use locale::{Message, say};
 
 use super::account::{Account, USER_ID, random_bytes, with_entry};
 use super::domain_files;
-use super::event::Event;
 use super::namespace::{Namespace, child_of};
+use super::supervisor_event::Event;
 use crate::topology::USER;
 use crate::{Error, Topology};
 

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use super::account::Account;
 use super::activity;
-use super::event::Event;
 use super::limits::{self, Limits};
 use super::node::{self, Node};
 use super::samba;
+use super::supervisor_event::Event;
 use super::talk::{self, Answer, Description, NodeDescription, Question};
 use super::wire::{self, Shaper};
 use crate::topology::FILE_BYTES_MAX;

@@ -15,9 +15,9 @@ use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType};
 
 use super::delay;
-use super::event::Event;
 use super::namespace::Namespace;
 use super::node::Node;
+use super::supervisor_event::Event;
 use super::tap;
 use crate::topology::BRIDGE;
 use crate::{End, Error, Topology};

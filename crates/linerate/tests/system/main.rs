@@ -12,6 +12,7 @@ mod structure;
 mod support;
 /// Nothing is measured here that must be believed, so `make test` runs two of these at a time.
 mod together {
+    mod benchmark_recipes;
     mod codes;
     mod commands;
     mod confined;
@@ -24,7 +25,6 @@ mod together {
     mod persist;
     mod plans;
     mod profiles;
-    mod recipes;
     mod sessions;
     mod set;
     mod state;

@@ -5,8 +5,8 @@
 //! the way there. Only the answers count, and a size that had none is tried again before it is
 //! believed.
 
-mod echo;
-mod segment;
+mod echo_probe;
+mod tcp_probe;
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -20,8 +20,8 @@ use record::MtuProof;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use echo::Echoes;
-use segment::Segments;
+use echo_probe::Echoes;
+use tcp_probe::Segments;
 
 /// Sizes that are worth a probe before anything else, beside the largest one.
 const USUAL: [u32; 7] = [576, 1280, 1420, 1492, 1500, 4096, 9000];

@@ -1,7 +1,7 @@
 //! A whole copy: who walks the folders, who moves the files, and what is done about each.
 
 mod decision;
-mod destination;
+mod destination_folders;
 mod files;
 mod mirror;
 mod outcome;

@@ -1,5 +1,5 @@
 //! A link that has what it takes and at which nothing answers, so that it lies idle for everybody. (One that only the
-//! client's one connection leaves idle is no fault, see `improve::idle`.)
+//! client's one connection leaves idle is no fault, see `opportunities::idle`.)
 
 use locale::say;
 use record::Rung;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use locale::say;
 
-use super::destination::real_name;
+use super::destination_folders::real_name;
 use super::outcome::{obstructed, too_many, twin};
 use super::{Engine, FileJob, Folder, is_part};
 use crate::copy::entry::{Entry, Kind};
