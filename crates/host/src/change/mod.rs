@@ -1,5 +1,5 @@
 //! A change as a pipeline: planned, written down, applied, kept or taken back. Each file uses only those before it:
-//! [`model`], `read`, `typed`, [`journal`], [`lease`], `restore`, `plan`, `apply`, `undo`.
+//! `model`, `read`, `typed`, [`journal`], [`lease`], `restore`, `plan`, `apply`, `undo`.
 
 mod apply;
 pub mod journal;

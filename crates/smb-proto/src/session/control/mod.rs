@@ -1,4 +1,4 @@
-//! From a [`Request`] to a message and from its reply to a [`Reply`](super::Reply).
+//! From a [`Request`] to a message and from its reply to a [`Reply`].
 
 mod conclude;
 mod create;
