@@ -337,7 +337,6 @@ error-experiment =
     .start = cannot read the settings at the start: { $reason }
     .record = cannot go on without the run file; everything was put back
     .not-restored = what was changed could not be put back: { $reason }
-    .chain = { $above }: { $below }
     .no-reason = no reason was given
     .confidence = a confidence of { $confidence } is none; 0.95 is usual
     .band = a band of { $band } is none; 0.02 is usual
@@ -365,3 +364,11 @@ error-experiment =
     .did-not-last = what was measured did not stay set to the end
     .did-nothing = it did nothing
     .other-settings-read = what was read is not what was asked for
+
+## What a sandbox lacks
+
+sandbox =
+    .keeps-root = it keeps root's rights
+    .files-open = the kernel does not confine the files that it can open (landlock)
+    .files-partly-open = the kernel confines the files that it can open only in part (landlock)
+    .calls-unfiltered = the system calls that it can make are not filtered (seccomp)

@@ -185,7 +185,6 @@ error-lab =
     .starting = the lab `{ $name }` is still starting
     .talk = cannot talk with the lab `{ $name }`
     .not-up = the lab `{ $name }` did not come up: { $reason }
-    .because = { $said }: { $cause }
     .still-there = the lab `{ $name }` was ended, but { $count } of its processes are still there after { $waited }: { $processes }
     .samba-silent = the Samba server on `{ $host }` does not answer at { $address } ({ $refused }); the end of its log: { $log }
     .samba-ended = the Samba server on `{ $host }` ended at once; the end of its log: { $log }

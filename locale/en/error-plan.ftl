@@ -101,7 +101,6 @@ told-plan =
     .after-blocks = after { $blocks } blocks: { $known }
     .as-rules-say = all is as the rules of thumb say
     .baseline-again = { $arm } (baseline once more)
-    .because = { $what }: { $why }
     .bench-takes = { $recipe } on { $target }: about { $seconds } s; nothing was run
     .bench-takes-and-file = { $recipe } on { $target }: about { $seconds } s and the time to write the test file; nothing was run
     .bench-takes-there = { $recipe } on { $target }: about { $seconds } s where the target moves 100 MB/s; nothing was run

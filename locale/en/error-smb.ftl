@@ -119,7 +119,6 @@ error-auth =
     .token-too-long = the server's token has { $bytes } bytes
     .pipe = the process that knows the password cannot be asked
     .out-of-order = the server's tokens are out of order
-    .because = { $error }: { $cause }
     .kdc-unknown-user = it knows no such user
     .kdc-unknown-service = it knows no server of this name
     .kdc-revoked = the account is disabled, locked or expired

@@ -3,6 +3,7 @@
 failure =
     .error = error
     .because = because
+    .chain = { $above }: { $below }
     .hint = hint
 hint-file =
     .path = check the path, the rights and the room on the disk

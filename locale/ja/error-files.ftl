@@ -337,7 +337,6 @@ error-experiment =
     .start = 開始時の設定を読み取れません: { $reason }
     .record = 実行記録に書き込めないため、続行できません。変更はすべて元に戻しました
     .not-restored = 変更を元に戻せませんでした: { $reason }
-    .chain = { $above }: { $below }
     .no-reason = 理由は不明です
     .confidence = 信頼度 { $confidence } は不正な値です。通常は 0.95 です
     .band = 同等とみなす幅 { $band } は不正な値です。通常は 0.02 です
@@ -365,3 +364,11 @@ error-experiment =
     .did-not-last = 測定対象の設定が、測定の終わりまで維持されませんでした
     .did-nothing = 試行で何も処理されませんでした
     .other-settings-read = 読み取った設定が、要求した設定と一致しません
+
+## What a sandbox lacks
+
+sandbox =
+    .keeps-root = root 権限が残っています
+    .files-open = 開くことのできるファイルをカーネルが制限していません (landlock)
+    .files-partly-open = 開くことのできるファイルをカーネルが一部しか制限していません (landlock)
+    .calls-unfiltered = 実行できるシステムコールが制限されていません (seccomp)

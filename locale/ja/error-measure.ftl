@@ -185,7 +185,6 @@ error-lab =
     .starting = ラボ `{ $name }` は開始処理中です
     .talk = ラボ `{ $name }` と通信できません
     .not-up = ラボ `{ $name }` を開始できませんでした: { $reason }
-    .because = { $said }: { $cause }
     .still-there = ラボ `{ $name }` を停止しましたが、{ $waited } 経過しても { $count } 個のプロセスが残っています: { $processes }
     .samba-silent = `{ $host }` の Samba サーバーが { $address } で応答しません ({ $refused })。ログの末尾: { $log }
     .samba-ended = `{ $host }` の Samba サーバーがすぐに終了しました。ログの末尾: { $log }

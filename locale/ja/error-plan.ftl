@@ -101,7 +101,6 @@ told-plan =
     .after-blocks = { $blocks } ブロック完了: { $known }
     .as-rules-say = すべて目安どおりの設定です
     .baseline-again = { $arm } (基準の再測定)
-    .because = { $what }: { $why }
     .bench-takes = { $target } での { $recipe }: 約 { $seconds } 秒。何も実行していません
     .bench-takes-and-file = { $target } での { $recipe }: 約 { $seconds } 秒と、テストファイルの書き込み時間。何も実行していません
     .bench-takes-there = { $target } での { $recipe }: 約 { $seconds } 秒 (転送速度が 100 MB/s の場合)。何も実行していません

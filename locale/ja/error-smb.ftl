@@ -119,7 +119,6 @@ error-auth =
     .token-too-long = サーバーのトークンが { $bytes } バイトあります
     .pipe = パスワードを保持しているプロセスに問い合わせできません
     .out-of-order = サーバーのトークンの順序が正しくありません
-    .because = { $error }: { $cause }
     .kdc-unknown-user = KDC にこのユーザーは登録されていません
     .kdc-unknown-service = KDC にこの名前のサーバーは登録されていません
     .kdc-revoked = アカウントが無効か、ロックされているか、有効期限が切れています

@@ -3,6 +3,7 @@
 failure =
     .error = エラー
     .because = 原因
+    .chain = { $above }: { $below }
     .hint = ヒント
 hint-file =
     .path = パス、権限、ディスクの空き容量を確認してください

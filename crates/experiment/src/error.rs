@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use locale::{Kept, Language, Message, say};
-use record::Failure;
+use locale::{Language, Message, say};
+use record::{Failure, chain};
 
 /// Why an experiment could not be run or finished. Unless it says otherwise, everything is as it was
 /// at the start.
@@ -58,25 +58,11 @@ impl fmt::Display for Error {
 
 /// A failure's causes in one line, as something that can be said in any language.
 fn why(failure: &Failure) -> Message {
-    let message = |text: &String| {
-        let mut messages = failure.messages.iter().filter_map(Kept::message);
-        let kept = messages.find(|message| Language::English.say(message) == *text);
-        kept.unwrap_or_else(|| text.as_str().into())
-    };
-    let chain = failure.chain.iter().map(message);
-    let whole = chain.rev().reduce(|below, above| {
-        say("error-experiment.chain")
-            .with("above", above)
-            .with("below", below)
-    });
+    let whole = chain(failure.chain_messages());
     whole.unwrap_or_else(|| say("error-experiment.no-reason"))
 }
 
 /// A failure's causes in one line.
 pub(crate) fn text(failure: &Failure) -> String {
-    if failure.chain.is_empty() {
-        "no reason was given".into()
-    } else {
-        failure.chain.join(": ")
-    }
+    Language::English.say(&why(failure))
 }

@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use locale::{Kept, Language, Message, say};
-use record::{Failure, FailureKind};
+use locale::{Language, Message, say};
+use record::{Failure, FailureKind, chain};
 
 /// Why something with a lab failed: what we were doing, to what, and the cause.
 #[derive(Debug, thiserror::Error)]
@@ -172,7 +172,7 @@ impl Error {
             }
             Self::NoSuchHost { others, .. } => one_of(others, "hint-lab.no-host"),
             Self::Starting { .. } => say("hint-lab.starting"),
-            Self::NotUp { failure, .. } => in_failure(failure, failure.hint.as_ref()?),
+            Self::NotUp { failure, .. } => failure.message(failure.hint.as_ref()?),
             Self::Run { source, .. } => return source.hint(),
             _ => return None,
         })
@@ -219,7 +219,7 @@ impl Error {
             Self::Talk { name, .. } => say("error-lab.talk").with("name", name),
             Self::NotUp { name, failure } => say("error-lab.not-up")
                 .with("name", name)
-                .with("reason", chain_of(failure)),
+                .with_known("reason", chain(failure.chain_messages())),
             Self::Run { action, node, .. } => action.clone().with("subject", node.clone()),
             Self::System {
                 action, subject, ..
@@ -257,12 +257,10 @@ impl Error {
     /// The error with its causes, to be sent to another process.
     #[must_use]
     pub fn to_failure(&self) -> Failure {
-        let mut failure = Failure::new(self.kind(), self.message());
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            failure.push(&message_of(error));
-            cause = error.source();
-        }
+        let cause = std::error::Error::source(self);
+        let failure = Failure::caused(self.kind(), self.message(), cause, |cause| {
+            vec![message_of(cause)]
+        });
         match self.hint() {
             Some(hint) => failure.with_hint(hint),
             None => failure,
@@ -299,24 +297,6 @@ fn message_of(cause: &(dyn std::error::Error + 'static)) -> Message {
     }
 }
 
-/// The whole chain of a failure.
-fn chain_of(failure: &Failure) -> Message {
-    let said = failure.chain.iter().map(|text| in_failure(failure, text));
-    let because = |cause: Message, said: Message| {
-        say("error-lab.because")
-            .with("said", said)
-            .with("cause", cause)
-    };
-    said.rev().reduce(because).unwrap_or_else(|| "".into())
-}
-
-/// What one of the texts of a failure says.
-fn in_failure(failure: &Failure, text: &str) -> Message {
-    let mut known = failure.messages.iter().filter_map(Kept::message);
-    let known = known.find(|message| Language::English.say(message) == text);
-    known.unwrap_or_else(|| text.into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,7 +328,10 @@ mod tests {
         let mut failure = Failure::new(FailureKind::Internal, "a");
         failure.push(&"b".into());
         failure.push(&"c".into());
-        assert_eq!(Language::English.say(&chain_of(&failure)), failure.text());
+        assert_eq!(
+            Language::English.say(&chain(failure.chain_messages()).unwrap()),
+            failure.text()
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use locale::{Message, said, say, text};
+use locale::{Message, said, say};
 use os::sandbox::{Confined, Enforced, Rules, User};
 use record::{Outcome, Record, Run};
 use smb::TicketCache;
@@ -140,26 +140,11 @@ pub fn for_parent(rules: &Rules, verbose: bool) -> Result<(), CommandError> {
 
 /// The first of these sentences where the system lacks nothing for a sandbox, else the second.
 fn completeness([complete, incomplete]: [&'static str; 2], confined: &Confined) -> Message {
-    let missing: Vec<String> = missing(confined).into_iter().map(text).collect();
+    let missing: Vec<String> = confined.missing().iter().map(said).collect();
     match missing.is_empty() {
         true => say(complete),
         false => say(incomplete).with("missing", missing.join("; ")),
     }
-}
-
-/// What [`Confined::missing`] says in English, for every language.
-fn missing(confined: &Confined) -> Vec<&'static str> {
-    let lacks = [
-        (!confined.unprivileged, "told-check.keeps-root"),
-        (confined.files == Enforced::No, "told-check.files-open"),
-        (
-            confined.files == Enforced::Partly,
-            "told-check.files-partly-open",
-        ),
-        (!confined.system_calls, "told-check.calls-unfiltered"),
-    ];
-    let lacks = lacks.into_iter().filter(|(lacking, _)| *lacking);
-    lacks.map(|(_, id)| id).collect()
 }
 
 /// What the client lacked for the sandboxes of a run's trials, each answer once.

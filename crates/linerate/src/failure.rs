@@ -32,15 +32,10 @@ impl CommandError {
         message: impl Into<Message>,
         cause: &(dyn std::error::Error + 'static),
     ) -> Self {
-        let mut failure = Failure::new(kind, message);
-        let mut next = Some(cause);
-        while let Some(error) = next {
-            failure.push(&message_of(error));
-            if let Some(sentence) = status::sentence_in(error) {
-                failure.push(&sentence);
-            }
-            next = error.source();
-        }
+        let failure = Failure::caused(kind, message, Some(cause), |cause| {
+            let of_status = status::sentence_in(cause);
+            [message_of(cause)].into_iter().chain(of_status).collect()
+        });
         Self { failure }
     }
 

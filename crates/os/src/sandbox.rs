@@ -8,6 +8,7 @@
 #[cfg_attr(not(target_os = "linux"), path = "sandbox/other.rs")]
 mod imp;
 
+use locale::{Message, say};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
@@ -72,21 +73,15 @@ pub enum Enforced {
 impl Confined {
     /// What this system lacks, in a few words each; empty where nothing does.
     #[must_use]
-    pub fn missing(&self) -> Vec<&'static str> {
+    pub fn missing(&self) -> Vec<Message> {
         let lacks = [
-            (!self.unprivileged, "it keeps root's rights"),
-            (
-                self.files == Enforced::No,
-                "the kernel does not confine the files that it can open (landlock)",
-            ),
+            (!self.unprivileged, say("sandbox.keeps-root")),
+            (self.files == Enforced::No, say("sandbox.files-open")),
             (
                 self.files == Enforced::Partly,
-                "the kernel confines the files that it can open only in part (landlock)",
+                say("sandbox.files-partly-open"),
             ),
-            (
-                !self.system_calls,
-                "the system calls that it can make are not filtered (seccomp)",
-            ),
+            (!self.system_calls, say("sandbox.calls-unfiltered")),
         ];
         let lacks = lacks.into_iter().filter(|(lacking, _)| *lacking);
         lacks.map(|(_, what)| what).collect()

@@ -1,6 +1,8 @@
 //! Why something failed, with its causes and a way out, as run files keep it and processes hand it on.
 
-use locale::{Kept, Language, Message, PLAIN, said};
+use std::error::Error;
+
+use locale::{Kept, Language, Message, PLAIN, said, say};
 use serde::{Deserialize, Serialize};
 
 /// Why something failed, sorted by who has to act; decides the exit code.
@@ -50,6 +52,22 @@ impl Failure {
         failure
     }
 
+    /// A failure with everything below it, each cause as `says` has it.
+    pub fn caused(
+        kind: FailureKind,
+        message: impl Into<Message>,
+        cause: Option<&(dyn Error + 'static)>,
+        says: impl Fn(&(dyn Error + 'static)) -> Vec<Message>,
+    ) -> Self {
+        let mut failure = Self::new(kind, message);
+        let mut next = cause;
+        while let Some(error) = next {
+            says(error).iter().for_each(|cause| failure.push(cause));
+            next = error.source();
+        }
+        failure
+    }
+
     /// Adds what to do next.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Message>) -> Self {
@@ -77,16 +95,28 @@ impl Failure {
         self.chain.join(": ")
     }
 
-    /// One of its texts, in the language that is spoken here.
-    pub fn said(&self, text: &str) -> String {
+    /// One of its texts, as it can be said in any language.
+    pub fn message(&self, text: &str) -> Message {
         let mut messages = self.messages.iter().filter_map(Kept::message);
         let message = messages.find(|message| Language::English.say(message) == text);
-        message.map_or_else(|| text.to_owned(), |message| said(&message))
+        message.unwrap_or_else(|| text.into())
+    }
+
+    /// The same of its whole chain.
+    pub fn chain_messages(&self) -> impl Iterator<Item = Message> {
+        self.chain.iter().map(|text| self.message(text))
+    }
+
+    /// One of its texts, in the language that is spoken here.
+    pub fn said(&self, text: &str) -> String {
+        said(&self.message(text))
     }
 
     /// The same of its whole chain.
     pub fn said_chain(&self) -> Vec<String> {
-        self.chain.iter().map(|text| self.said(text)).collect()
+        self.chain_messages()
+            .map(|message| said(&message))
+            .collect()
     }
 
     /// The English of a message, which is kept to be said in other languages.
@@ -98,10 +128,17 @@ impl Failure {
     }
 }
 
+/// Several messages in one line, each with its cause behind it.
+pub fn chain(messages: impl IntoIterator<Item = Message>) -> Option<Message> {
+    messages.into_iter().reduce(|above, below| {
+        say("failure.chain")
+            .with("above", above)
+            .with("below", below)
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use locale::say;
-
     use super::*;
 
     #[test]

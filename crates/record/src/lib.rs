@@ -39,7 +39,7 @@ pub use facts::{
     Fingerprint, HostFacts, InterfaceAddress, LinkModes, LinkState, Medium, Nic, Offload, Route,
     System, TcpFacts,
 };
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, chain};
 pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
     Storage,

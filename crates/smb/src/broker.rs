@@ -7,12 +7,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use locale::{Kept, Message, say};
+use locale::{Kept, Message};
+use record::chain;
 use smb_proto::session::Identity;
 use smb_proto::{SessionKey, Step};
 use zeroize::Zeroizing;
@@ -263,15 +265,11 @@ fn failure(error: &AuthError, hint: &dyn Fn(&AuthError) -> Option<Message>) -> Z
         Refusal::Unreachable => 1,
         Refusal::User => 2,
     };
-    let mut text = error.message();
-    let mut source = std::error::Error::source(error);
     // What is below it is said by the system or by `sspi`.
-    while let Some(cause) = source {
-        text = say("error-auth.because")
-            .with("error", text)
-            .with("cause", cause.to_string());
-        source = cause.source();
-    }
+    let causes = iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let causes = causes.map(|cause| cause.to_string().into());
+    let text = chain(iter::once(error.message()).chain(causes));
+    let text = text.unwrap_or_else(|| error.message());
     let texts = (Kept::from(&text), hint(error).as_ref().map(Kept::from));
     let texts = serde_json::to_vec(&texts).unwrap_or_default();
     Zeroizing::new([&[refusal], &texts[..]].concat())

@@ -170,7 +170,12 @@ impl Exec for Local {
             .map(|command| {
                 let begun = Instant::now();
                 let outcome = self.run_one(command);
-                log_run("local", &self.whole_argv(command), begun, outcome.as_ref());
+                log_run(
+                    &"local",
+                    || self.whole_argv(command),
+                    begun,
+                    outcome.as_ref(),
+                );
                 outcome
             })
             .collect()

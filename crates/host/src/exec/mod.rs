@@ -175,15 +175,17 @@ pub trait Exec: fmt::Debug + Send + Sync {
 
 /// Writes into the log what was run and how it ended. What it read stays out: there may be a password.
 pub(crate) fn log_run(
-    host: &str,
-    argv: &[String],
+    host: &dyn fmt::Display,
+    argv: impl Fn() -> Vec<String>,
     begun: Instant,
     outcome: Result<&Output, &Error>,
 ) {
     let ms = begun.elapsed().as_millis();
     match outcome {
-        Ok(output) => tracing::debug!(host, ?argv, status = output.status, ms, "command ended"),
-        Err(error) => tracing::debug!(host, ?argv, %error, ms, "command failed"),
+        Ok(Output { status, .. }) => {
+            tracing::debug!(%host, argv = ?argv(), status, ms, "command ended");
+        }
+        Err(error) => tracing::debug!(%host, argv = ?argv(), %error, ms, "command failed"),
     }
 }
 

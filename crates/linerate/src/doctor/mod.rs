@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use host::exec::{Command, Exec, STATUS_NO_PROGRAM};
 use host::{Host, journal};
-use locale::say;
+use locale::{Language, say};
 use os::file::{Folder, Readers};
 use os::sandbox::{Confined, Rules};
 use record::{Bytes, HostFacts, LinkState, Medium, Nic};
@@ -202,7 +202,8 @@ impl<T> Part<T> {
 
 impl Sandbox {
     fn of(confined: &Confined) -> Self {
-        let missing = confined.missing().into_iter().map(str::to_owned);
+        let missing = confined.missing();
+        let missing = missing.iter().map(|it| Language::English.say(it));
         Self {
             missing: missing.collect(),
         }

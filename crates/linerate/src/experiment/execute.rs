@@ -13,7 +13,6 @@ use locale::{Message, said, say};
 use measure::Stop;
 use record::{Design, Event, Response, Setting, TrialRecord, Workload};
 
-use super::message_in;
 use super::stand::HostStand;
 use crate::args::{LoginArguments, OutputArguments};
 use crate::bench::target::Target;
@@ -104,7 +103,7 @@ fn write_end(
         DesignEnd::Failed(mut failure) => {
             let hint = match failure.hint.take() {
                 Some(hint) => say("hint-plan.then")
-                    .with("hint", message_in(&failure, &hint))
+                    .with("hint", failure.message(&hint))
                     .with("again", again),
                 None => again,
             };

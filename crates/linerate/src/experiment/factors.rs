@@ -1,13 +1,15 @@
 //! The factors that hosts have of a plan's, each level with the settings that it makes.
 
+use std::iter;
+
 use host::Host;
 use host::change::{self, Change};
 use host::knob::KNOBS;
 use locale::{Message, say};
-use record::{Factor, Failure, KnobId, Level, PlanFactor, Response, Setting, Value};
+use record::{Factor, Failure, KnobId, Level, PlanFactor, Response, Setting, Value, chain};
 
 use super::plan::{Written, usage};
-use super::{message_in, workload_fields};
+use super::workload_fields;
 use crate::bench::target::Target;
 use crate::failure::{CommandError, Kind};
 use crate::set;
@@ -31,7 +33,7 @@ pub(super) fn factors(
                 let failure = error.failure();
                 left_out.push(lacks(&file.name, failure));
                 let hint = failure.hint.as_deref();
-                let hint = hint.map(|hint| message_in(failure, hint));
+                let hint = hint.map(|hint| failure.message(hint));
                 lacking.get_or_insert((format!("factor.{index}.{place}"), hint));
             }
         }
@@ -50,14 +52,8 @@ pub(super) fn factors(
 
 /// Which factor is lacking, and why.
 fn lacks(factor: &str, failure: &Failure) -> Message {
-    let because = |what: Message, reason: Message| {
-        say("told-plan.because")
-            .with("what", what)
-            .with("why", reason)
-    };
-    let texts = failure.chain.iter();
-    let texts = texts.map(|text| message_in(failure, text));
-    texts.fold(factor.into(), because)
+    let whole = chain(iter::once(factor.into()).chain(failure.chain_messages()));
+    whole.unwrap_or_else(|| factor.into())
 }
 
 /// Several sentences in one.

@@ -11,9 +11,9 @@ mod workload_fields;
 
 use std::process::ExitCode;
 
-use locale::{Kept, Language, Message, said, say};
+use locale::{Message, said, say};
 use record::text::clean;
-use record::{Design, Failure, Plan, Record};
+use record::{Design, Plan, Record};
 
 use crate::args::{ExperimentArguments, ExperimentCommand};
 use crate::bench::target::Target;
@@ -92,13 +92,6 @@ fn tell_left_out(design: &Design, left_out: &[Message]) {
         let sentence = say("told-plan.what-is-left").with("form", &design.form);
         terminal::say(&said(&sentence));
     }
-}
-
-/// One of the texts of a failure, as it can be said in any language.
-fn message_in(failure: &Failure, text: &str) -> Message {
-    let mut messages = failure.messages.iter().filter_map(Kept::message);
-    let message = messages.find(|message| Language::English.say(message) == text);
-    message.unwrap_or_else(|| text.into())
 }
 
 #[cfg(test)]

@@ -255,12 +255,10 @@ impl Error {
     /// The error as it stands in a run file.
     #[must_use]
     pub fn failure(&self) -> Failure {
-        let mut failure = Failure::new(self.kind(), self.message());
-        let mut next = std::error::Error::source(self);
-        while let Some(error) = next {
-            failure.push(&message_of(error));
-            next = error.source();
-        }
+        let cause = std::error::Error::source(self);
+        let failure = Failure::caused(self.kind(), self.message(), cause, |cause| {
+            vec![message_of(cause)]
+        });
         match self.hint() {
             Some(hint) => failure.with_hint(hint),
             None => failure,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use locale::say;
+use locale::{Language, say};
 use os::file::{self, Folder};
 use record::text::{excerpt, of_a_line};
 use record::{HostName, KnobId, System, Target, Value};
@@ -366,14 +366,11 @@ fn mark(line: &[u8]) -> serde_json::Result<Mark> {
 pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> {
     let path = folder.path().join(name(id));
     let file = match folder.read(&name(id)) {
-        Err(refused @ file::Error::Unsafe { .. }) => {
-            // What is said of the file names it already.
-            let (said, name) = (refused.to_string(), format!("`{}` ", path.display()));
-            let reason = format!("it {}", said.strip_prefix(&name).unwrap_or(&said));
+        Err(file::Error::Unsafe { reason, hint, .. }) => {
             return Err(Error::JournalDamaged {
                 path,
-                reason,
-                hint: refused.hint(),
+                reason: Language::English.say(&reason),
+                hint: Some(hint),
             });
         }
         other => other.map_err(of_state)?,

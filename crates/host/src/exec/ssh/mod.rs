@@ -445,14 +445,14 @@ impl Exec for Ssh {
         let connection = self.connection()?;
         let begun = Instant::now();
         let outputs = self.run_over(&connection, commands);
-        let host = self.destination.to_string();
+        let host = &self.destination;
         match &outputs {
             Ok(outputs) => {
                 for (command, output) in commands.iter().zip(outputs) {
-                    log_run(&host, &command.argv, begun, Ok(output));
+                    log_run(host, || command.argv.clone(), begun, Ok(output));
                 }
             }
-            Err(error) => tracing::debug!(host, %error, "commands failed"),
+            Err(error) => tracing::debug!(%host, %error, "commands failed"),
         }
         if matches!(
             outputs,
