@@ -125,9 +125,14 @@ fn operations_both_ways_are_counted_together() {
     let mut mixed = workload(folder.path(), Direction::Read, Pattern::Random);
     mixed.operations.opposite_percent = 50;
     let result = run(mixed).unwrap();
-    let reads = result.latency.unwrap().operations * 4096;
-    let share = reads as f64 / result.bytes().get() as f64;
-    assert!((0.4..0.6).contains(&share), "{share}");
+    // `fio` draws each operation's direction by itself: what the share of reads may be off by is
+    // five times the standard deviation of so many draws. A disk that others keep busy finishes a
+    // dozen in a second, a quiet one thousands.
+    let reads = result.latency.unwrap().operations as f64;
+    let all = result.bytes().get() as f64 / 4096.0;
+    let off = 5.0 * 0.5 / all.sqrt();
+    assert!(1.0 <= reads && reads < all, "{reads} of {all}");
+    assert!((reads / all - 0.5).abs() < off, "{reads} of {all}");
 }
 
 #[test]
