@@ -1,36 +1,24 @@
-//! Two links against one: what `copy` makes of a second way to a server.
+//! Two links against one, by what `bench` counts while data flows.
 
-use std::fmt::Write as _;
 use std::process::Command;
 
-use super::stage::{Outcome, Stage};
-use super::tree;
+use serde_json::Value;
 
-/// The least that two links must carry of what one does. A guest by software alone did not reach it on two processors
-/// that others wanted too: 1.80 and 1.87.
+use super::stage::{Outcome, Stage};
+
+/// The least that two links must carry of what one does.
 const RATIO_MIN: f64 = 1.95;
 /// Of one link and two, in turn.
 const PAIRS: usize = 6;
+/// Counted seconds of each trial.
+const SECONDS: &str = "8";
 
 /// The most of a link in MB/s, in both directions: 1 Gbit/s, or a tenth of it where the guest runs by software alone.
 const LINK_MAX: [f64; 2] = [125.0, 12.5];
 /// So many times one link must go by both where neither is shaped, so that a link is what is measured.
 const HEADROOM: f64 = 4.0;
-/// What is copied takes one link so long.
-const SECONDS: f64 = 16.0;
 
-#[derive(Clone, Copy, PartialEq)]
-enum Direction {
-    Read,
-    Write,
-}
-
-/// The middle of the rates in MB/s by one link and by two, and of the ratio of each pair.
-struct Figure {
-    one: f64,
-    two: f64,
-    ratio: f64,
-}
+const DIRECTIONS: [&str; 2] = ["write", "read"];
 
 /// Both directions, each in pairs of one link and two.
 pub fn two(stage: &Stage<'_>) -> Outcome {
@@ -44,77 +32,80 @@ pub fn two(stage: &Stage<'_>) -> Outcome {
 /// What is said, and the smaller ratio.
 fn figures(stage: &Stage<'_>) -> Result<(String, f64), Outcome> {
     let most = LINK_MAX[usize::from(stage.is_slow())];
-    tree::write(&stage.here("film"), 64 << 20, 3);
-    let mut alone = f64::INFINITY;
-    for direction in [Direction::Write, Direction::Read] {
-        alone = alone.min(rate(stage, direction, 2)?);
-    }
+    let alone = rates(stage, 2)?.into_iter().fold(f64::INFINITY, f64::min);
     let link = (alone / HEADROOM).min(most);
-    tree::write(&stage.here("film"), (link * SECONDS * 1e6) as usize, 3);
     shape(link);
-    let measured = [Direction::Write, Direction::Read].map(|direction| measure(stage, direction));
+    let pairs = pairs(stage);
     free();
-    let mut said = format!(
-        "unsigned; not shaped {alone:.1} MB/s; each link shaped to {:.1} Mbit/s by tbf; middle of {PAIRS} pairs",
+    let pairs = pairs?;
+    let said = format!(
+        "unsigned; not shaped {alone:.1} MB/s; each link shaped to {:.1} Mbit/s by tbf; median of {PAIRS} pairs",
         link * 8.0
     );
-    let mut least = f64::INFINITY;
-    for (figure, name) in measured.into_iter().zip(["write", "read"]) {
-        let Figure { one, two, ratio } = figure?;
-        let _ = write!(
-            said,
-            "; {name} {one:.2} MB/s by one and {two:.2} by two, {ratio:.3} times as much"
+    let measured = DIRECTIONS.iter().enumerate().map(|(at, direction)| {
+        let one = median(pairs.iter().map(|it| it[0][at]));
+        let two = median(pairs.iter().map(|it| it[1][at]));
+        let ratio = median(pairs.iter().map(|it| it[1][at] / it[0][at]));
+        let said = format!(
+            "; {direction} {one:.2} MB/s by one and {two:.2} by two, {ratio:.3} times as much"
         );
-        least = least.min(ratio);
-    }
-    Ok((said, least))
+        (said, ratio)
+    });
+    let (all, ratios): (Vec<String>, Vec<f64>) = measured.unzip();
+    let least = ratios.into_iter().fold(f64::INFINITY, f64::min);
+    Ok((said + &all.concat(), least))
 }
 
-fn measure(stage: &Stage<'_>, direction: Direction) -> Result<Figure, Outcome> {
-    let mut pairs = Vec::new();
-    for number in 0..PAIRS {
+/// Of each pair the rates by one link and by two, of each direction.
+fn pairs(stage: &Stage<'_>) -> Result<Vec<[[f64; 2]; 2]>, Outcome> {
+    let pair = |number: usize| {
         // Whichever is first is so in every second pair.
         let mut order = [1, 2];
         order.rotate_left(number % 2);
-        let mut rates = [0.0; 2];
+        let mut pair = [[0.0; 2]; 2];
         for links in order {
-            rates[links - 1] = rate(stage, direction, links)?;
+            pair[links - 1] = rates(stage, links)?;
         }
-        pairs.push(rates);
-    }
-    let middle = |of: &dyn Fn(&[f64; 2]) -> f64| {
-        let mut values: Vec<f64> = pairs.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        f64::midpoint(values[(PAIRS - 1) / 2], values[PAIRS / 2])
+        Ok(pair)
     };
-    Ok(Figure {
-        one: middle(&|it| it[0]),
-        two: middle(&|it| it[1]),
-        ratio: middle(&|it| it[1] / it[0]),
-    })
+    (0..PAIRS).map(pair).collect()
 }
 
-/// What one copy makes in MB/s. The share is in the server's memory, and what is read is thrown away: neither disk counts.
-fn rate(stage: &Stage<'_>, direction: Direction, links: usize) -> Result<f64, Outcome> {
-    let (here, there) = (stage.at("film"), stage.in_memory("film"));
-    let back = stage.at("back");
-    let ends = match direction {
-        Direction::Write => [&*here, &*there],
-        Direction::Read => [&*there, &*back],
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+}
+
+/// MB/s of each direction. The share is in the server's memory, and what is read is thrown away: no disk counts. Nothing
+/// is signed: what a guest needs for signatures would be measured in place of the links.
+fn rates(stage: &Stage<'_>, links: usize) -> Result<[f64; 2], Outcome> {
+    let (share, channels) = (stage.in_memory(""), links.to_string());
+    let words = [
+        "bench",
+        &share,
+        "--json",
+        "--repetitions",
+        "1",
+        "--seconds",
+        SECONDS,
+    ];
+    let said = stage.run(&[&words[..], &["--channels", &channels]].concat());
+    let rate = |direction: &str| {
+        let bench = said.json["bench"].as_array()?;
+        let of = |it: &&Value| it["workload"]["direction"] == direction;
+        let bytes = bench.iter().find(of)?["rates"][0].as_f64()?;
+        Some(bytes / 1e6)
     };
-    let links = links.to_string();
-    // What the guest needs for signatures would be measured in place of the links.
-    let words = ["--force", "--allow-unsigned", "--channels", &links];
-    let said = stage.copy(&[&ends[..], &words].concat());
-    let rate = said.json["mb_s"].as_f64();
-    let used = said.json["channels"].as_array().map_or(0, Vec::len);
-    match rate {
-        Some(rate) if said.code == Some(0) && used.to_string() == links => Ok(rate),
+    let sessions = said.json["sessions"].as_array();
+    let fits = sessions.is_some_and(|all| all.iter().all(|it| it["channels"] == links));
+    match DIRECTIONS.map(rate) {
+        [Some(write), Some(read)] if said.code == Some(0) && fits => Ok([write, read]),
         _ => Err(Outcome::Failed(format!(
-            "exit code {:?}, {used} channels and not {links}: {} {}",
+            "exit code {:?}, not {links} channels: {} {}",
             said.code,
             said.reason(),
-            said.json["rejected_channels"]
+            said.json["sessions"]
         ))),
     }
 }
