@@ -20,7 +20,8 @@ mod imp {
     use super::Worker;
     use crate::error::login_hint;
     use crate::scratch::ScratchFolder;
-    use crate::trial::{Failed, Input, Performer, Watched, fail, perform, read_input, when_ended};
+    use crate::trial::input::{Input, read_input};
+    use crate::trial::performer::{Failed, Performer, Watched, fail, perform, when_ended};
     use crate::{Error, share};
 
     fn system(id: &'static str) -> impl Fn(io::Error) -> Error {

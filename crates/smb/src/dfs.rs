@@ -14,12 +14,12 @@ use smb_proto::session::{Access, CreateOptions, EncryptionPolicy, Reply, Request
 use smb_proto::wire::{Message as _, ReferralResponse};
 
 use crate::auth::{Login, Mechanism, Proof};
+use crate::copy::name::{joined, printable};
 use crate::error::Error;
 use crate::request::ask;
 use crate::session::{Policy, Route, Server, Session, Shared, local_nics};
 use crate::shares::IPC_SHARE;
 use crate::signal::lock;
-use crate::sync::Mutex;
 use crate::tree::Tree;
 
 /// Referrals that are asked for on the path to one folder.
@@ -42,25 +42,6 @@ pub enum Referrals {
     Follow,
     /// Say where it is: [`Error::Elsewhere`].
     Name,
-}
-
-/// Sessions with the servers that referrals led to.
-#[derive(Default)]
-pub(crate) struct Referred {
-    /// One is opened after the other.
-    opening: Mutex<()>,
-    sessions: Mutex<Vec<Session>>,
-}
-
-impl Referred {
-    /// Does something with each.
-    pub(crate) fn each<T>(&self, of: impl FnMut(&Session) -> T) -> Vec<T> {
-        lock(&self.sessions).iter().map(of).collect()
-    }
-
-    pub(crate) fn take(&self) -> Vec<Session> {
-        std::mem::take(&mut *lock(&self.sessions))
-    }
 }
 
 /// Where something is, as `\server\share\path` says it.
@@ -98,7 +79,7 @@ impl Target {
     /// The same with what follows the part of the path that was referred.
     fn with(mut self, rest: &str) -> Self {
         for part in rest.split('/').filter(|part| !part.is_empty()) {
-            self.path = crate::copy::joined(&self.path, part);
+            self.path = joined(&self.path, part);
         }
         self
     }
@@ -113,7 +94,7 @@ impl Target {
 
     /// As users read it.
     fn shown(&self) -> String {
-        crate::copy::printable(&self.written())
+        printable(&self.written())
     }
 
     /// As users write it.
@@ -155,21 +136,48 @@ pub(crate) fn referred(answer: &[u8], asked: &str) -> Vec<String> {
     found.iter().map(Target::written).collect()
 }
 
-/// Finds a path of a share, wherever it is.
-pub(crate) fn locate(
-    session: &Session,
-    share: &str,
-    path: &str,
-    referrals: Referrals,
-) -> Result<(Tree, String), Error> {
-    let mut journey = Journey::of(session.shared(), referrals);
-    match journey.enter(session.shared(), &Target::at(session.shared(), share, path)) {
-        Err(error @ Error::NoSuchShare { .. }) => Err(session.with_shares(error)),
-        found => {
-            let (tree, path) = found?;
-            let path = tree.without_links(path)?;
-            Ok((tree, path))
+impl Session {
+    /// Connects to a share and finds a path of it, which need not be there. Where the server says that the share or a
+    /// folder on the path is on another server (DFS), the user is logged in there as well, with the same demands, and
+    /// the share and the path are those of that server. The session with it ends with this one.
+    ///
+    /// # Errors
+    /// When there is no such share, the user may not use it, or no server that is referred to can be used.
+    pub fn locate(
+        &self,
+        share: &str,
+        path: &str,
+        referrals: Referrals,
+    ) -> Result<(Tree, String), Error> {
+        let mut journey = Journey::of(self.shared(), referrals);
+        match journey.enter(self.shared(), &Target::at(self.shared(), share, path)) {
+            Err(error @ Error::NoSuchShare { .. }) => Err(self.with_shares(error)),
+            found => {
+                let (tree, path) = found?;
+                let path = tree.without_links(path)?;
+                Ok((tree, path))
+            }
         }
+    }
+
+    /// A session with another server for this one.
+    fn refer(
+        home: &Arc<Shared>,
+        server: &Server,
+        address: SocketAddr,
+        login: &Login,
+        policy: &Policy,
+    ) -> Result<Self, Error> {
+        let route = Route::to(address);
+        Self::connect_by(
+            &route,
+            server,
+            login,
+            policy,
+            home.pool.clone(),
+            Arc::default(),
+            Some(Arc::downgrade(home)),
+        )
     }
 }
 
@@ -465,28 +473,6 @@ fn proven_alike(home: &Shared) -> Login {
         *mechanism = Mechanism::Kerberos { kdc: None };
     }
     login
-}
-
-impl Session {
-    /// A session with another server for this one.
-    fn refer(
-        home: &Arc<Shared>,
-        server: &Server,
-        address: SocketAddr,
-        login: &Login,
-        policy: &Policy,
-    ) -> Result<Self, Error> {
-        let route = Route::to(address);
-        Self::connect_by(
-            &route,
-            server,
-            login,
-            policy,
-            home.pool.clone(),
-            Arc::default(),
-            Some(Arc::downgrade(home)),
-        )
-    }
 }
 
 #[cfg(test)]

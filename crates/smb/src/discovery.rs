@@ -15,7 +15,7 @@ use crate::dfs::is_of_another_machine;
 use crate::error::Error;
 use crate::reconnect::{is_final, jittered};
 use crate::request::ask;
-use crate::session::{CHANNELS_MAX, Route, Shared, local_nics};
+use crate::session::{ChannelsMax, Route, Shared, local_nics};
 use crate::shares::IPC_SHARE;
 use crate::signal::Signal;
 use crate::sync::atomic::Ordering;
@@ -28,31 +28,6 @@ const NICS_EVERY: Duration = Duration::from_secs(5);
 /// long passes.
 const WAIT_FIRST: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(600);
-
-/// Most channels of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChannelsMax {
-    /// So many.
-    Count(usize),
-    /// One for each NIC of this machine; several where both ends of a pair spread their load over
-    /// queues (RSS), as Windows has them.
-    Automatic,
-}
-
-impl ChannelsMax {
-    /// How many that is with these NICs.
-    #[must_use]
-    pub fn of(self, nics: &[LocalNic]) -> usize {
-        let most = match self {
-            Self::Count(count) => count,
-            Self::Automatic if nics.iter().any(|nic| nic.rss) => {
-                nics.len().max(LinerateRules::default().channels_max)
-            }
-            Self::Automatic => nics.len(),
-        };
-        most.clamp(1, CHANNELS_MAX)
-    }
-}
 
 /// The server's list of its own interfaces.
 pub(crate) fn interfaces(shared: &Arc<Shared>) -> Result<Vec<ServerInterface>, Error> {

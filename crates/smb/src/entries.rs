@@ -66,9 +66,28 @@ pub struct Entries {
     for_windows: Option<Option<String>>,
 }
 
+impl Tree {
+    /// The entries of a folder without `.` and `..`, in the server's order. The folder is opened
+    /// at once; entries are asked for as they are taken, so a large folder takes little memory.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the server gives names that cannot be names.
+    pub fn entries(&self, path: &str) -> Result<Entries, Error> {
+        Entries::open(self, path)
+    }
+
+    /// All entries of a folder; of a large one, [`Self::entries`] takes less memory.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the server gives names that cannot be names.
+    pub fn list(&self, path: &str) -> Result<Vec<DirectoryEntry>, Error> {
+        self.entries(path)?.collect()
+    }
+}
+
 impl Entries {
     /// Opens the folder and takes its first entries in one round trip: of most folders, all.
-    pub(crate) fn open(tree: &Tree, path: &str) -> Result<Self, Error> {
+    fn open(tree: &Tree, path: &str) -> Result<Self, Error> {
         let mut entries = Self {
             tree: tree.clone(),
             path: path.to_owned(),

@@ -123,6 +123,14 @@ impl Configuration {
     }
 }
 
+/// The domain that a user is of; empty for none.
+pub(crate) fn domain_of<'a>(user: &'a str, domain: &'a str) -> &'a str {
+    match user.rsplit_once('@') {
+        Some((_, suffix)) if domain.is_empty() => suffix,
+        _ => domain,
+    }
+}
+
 /// The KDCs of a user's realm, of which the first that answers is asked.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kdcs {

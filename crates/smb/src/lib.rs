@@ -41,6 +41,7 @@ mod kerberos;
 mod model;
 mod ntlm;
 mod operation;
+mod paths;
 mod posix;
 mod reconnect;
 mod request;
@@ -60,15 +61,14 @@ pub use auth::{AuthError, Login, Mechanism, NoKerberos, Proof, Refusal};
 pub use broker::{Broker, serve as serve_tokens};
 pub use dfs::Referrals;
 pub use direct::{Source, Target};
-pub use discovery::ChannelsMax;
 pub use entries::Entries;
 pub use error::Error;
 pub use file::{File, Piece, Pieces};
 pub use kerberos::KdcRefusal;
 pub use operation::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
 pub use session::{
-    CHANNELS_MAX, ChannelStatus, Policy, Server, Session, cipher_name, dialect_name, local_nics,
-    signing_algorithm_name,
+    CHANNELS_MAX, ChannelStatus, ChannelsMax, Policy, Server, Session, cipher_name, dialect_name,
+    local_nics, signing_algorithm_name,
 };
 pub use shares::{ShareEntry, ShareKind};
 pub use signal::Stop;

@@ -16,15 +16,7 @@
 //! forgotten (`channel/mod.rs`); an encrypted reply gets a block and its READ keeps the right to another
 //! (`channel/incoming.rs`). Each of these fails at least one test here.
 
-#[expect(dead_code, reason = "as with the server")]
-#[path = "../../smb-proto/tests/it/random.rs"]
-mod random;
-#[expect(
-    dead_code,
-    reason = "most of what it can do is for the tests of the protocol"
-)]
-#[path = "../../smb-proto/tests/it/server.rs"]
-mod server;
+pub(crate) mod toy;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter::once;
@@ -45,10 +37,8 @@ use crate::socket::{Arrived, FarEnd, answer_by};
 use crate::sync::{Mutex, thread};
 use crate::tree::Tree;
 use crate::{Access, Error, OpenOptions, Pair, Piece};
-use random::Random;
-use server::{Behaviour, Encrypts};
-
-pub(crate) use server::FakeLogin as ToyLogin;
+use toy::random::Random;
+use toy::server::{self, Behaviour, Encrypts};
 
 /// Orders of each test, half of them by chance, half by priorities that change only a few times.
 const ORDERS: usize = 2000;
@@ -64,14 +54,6 @@ const BYTES: u64 = 5 * BLOCK_BYTES as u64 + 777;
 /// What the file has at this offset.
 fn pattern(offset: u64) -> u8 {
     (offset ^ (offset >> 8).wrapping_mul(31)).to_le_bytes()[0]
-}
-
-pub(crate) fn toy_login() -> ToyLogin {
-    ToyLogin {
-        nonce: thread_rng().r#gen(),
-        round: 0,
-        fails: false,
-    }
 }
 
 /// A server, for all its connections.

@@ -8,10 +8,9 @@ use smb_proto::session::{
 };
 use smb_proto::{Error as ProtocolError, FileKey, NtStatus};
 
-use crate::copy::printable;
+use crate::copy::name::printable;
 use crate::error::Error;
-use crate::request::ask_protocol;
-use crate::small::{self, Attempt};
+use crate::request::ask_chain;
 use crate::tree::{Replace, Tree};
 
 /// Most bytes that [`Operation::Read`] gives and [`Operation::Write`] takes: 64 KiB, what servers
@@ -19,8 +18,6 @@ use crate::tree::{Replace, Tree};
 pub const SMALL_BYTES_MAX: usize = Request::SMALL_BYTES_MAX as usize;
 /// How often an operation is begun again when the channel was lost that it was under way on.
 const ATTEMPTS_MAX: usize = 4;
-/// Rights to set times and attributes.
-const SET_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100;
 /// Attributes (MS-FSCC 2.6).
 const READ_ONLY: u32 = 0x1;
 const FOLDER: u32 = 0x10;
@@ -143,53 +140,6 @@ pub struct Content {
     pub bytes: Vec<u8>,
 }
 
-/// Does it and waits.
-pub(crate) fn run(tree: &Tree, operation: Operation) -> Result<Outcome, Error> {
-    match operation {
-        Operation::Status { path } => {
-            let options = CreateOptions {
-                disk_id: true,
-                reparse_point: true,
-                ..CreateOptions::open(Access::Attributes)
-            };
-            let [created] = chain(tree, &path, options, [])?;
-            opened(tree, &path, created).map(|(_, created)| Outcome::Status(status(&created)))
-        }
-        Operation::Read { path } => read(tree, &path),
-        Operation::Write(small) => match small::write(tree, &small, Attempt::First)? {
-            Some(error) => Err(error),
-            None => Ok(Outcome::Done),
-        },
-        Operation::CreateFolder { path } => create_folder(tree, &path, None).map(|_| Outcome::Done),
-        Operation::RemoveFile { path } => remove(tree, &path, false),
-        Operation::RemoveFolder { path } => remove(tree, &path, true),
-        Operation::Rename { from, to, replace } => {
-            // Not in one go: the server keeps count of what is done to an open file, so that this
-            // can be said again when its channel is lost.
-            let options = CreateOptions {
-                reparse_point: true,
-                disk_id: true,
-                ..CreateOptions::open(Access::Delete)
-            };
-            let file = tree.open(&from, &options)?;
-            file.rename(&to, replace)?;
-            file.close().map(|()| Outcome::Done)
-        }
-        Operation::SetBasic {
-            path,
-            times,
-            attributes,
-        } => retry_if_lost(tree, &path, |_| {
-            let options = CreateOptions {
-                reparse_point: true,
-                ..CreateOptions::open(Access::Mask(SET_RIGHTS))
-            };
-            let basic = SetInformation::Basic { times, attributes };
-            change(tree, &path, options, basic)
-        }),
-    }
-}
-
 /// Makes a folder with this mode, and says what the server made, if that was heard.
 pub(crate) fn create_folder(
     tree: &Tree,
@@ -223,7 +173,8 @@ fn is_folder(tree: &Tree, path: &str) -> bool {
     status.is_ok_and(|status| status.attributes & FOLDER != 0)
 }
 
-fn read(tree: &Tree, path: &str) -> Result<Outcome, Error> {
+/// The begin of a file, as [`Operation::Read`] gives it.
+pub(crate) fn read(tree: &Tree, path: &str) -> Result<Content, Error> {
     let options = CreateOptions {
         disk_id: true,
         folder: Some(false),
@@ -240,12 +191,12 @@ fn read(tree: &Tree, path: &str) -> Result<Outcome, Error> {
     match fetched {
         // A server may give less at once than it is asked for.
         Ok(Reply::Bytes(bytes)) if (bytes.len() as u64) < there => {
-            read_in_steps(tree, path, SMALL_BYTES_MAX as u64).map(Outcome::Content)
+            read_in_steps(tree, path, SMALL_BYTES_MAX as u64)
         }
-        Ok(Reply::Bytes(bytes)) => Ok(Outcome::Content(Content {
+        Ok(Reply::Bytes(bytes)) => Ok(Content {
             status: status(&created),
             bytes,
-        })),
+        }),
         other => Err(not_done(tree, path, other)),
     }
 }
@@ -284,7 +235,7 @@ pub(crate) const fn writable(attributes: u32) -> u32 {
 }
 
 /// Removes it, also where it is read-only.
-pub(crate) fn remove(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Error> {
+pub(crate) fn remove(tree: &Tree, path: &str, folder: bool) -> Result<(), Error> {
     let removed = remove_writable(tree, path, folder);
     let refused = |error: &Error| error.status() == Some(NtStatus::CANNOT_DELETE);
     if !removed.as_ref().is_err_and(refused) {
@@ -303,7 +254,7 @@ pub(crate) fn remove(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, E
     removed
 }
 
-fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Error> {
+fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<(), Error> {
     let mut lost = false;
     retry_if_lost(tree, path, |_| {
         let options = CreateOptions {
@@ -314,7 +265,7 @@ fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Err
         // The disposition and not the option of the same name: only it says when it cannot be.
         let removed = change(tree, path, options, SetInformation::DeleteOnClose(true));
         match removed {
-            Err(Error::NotFound { .. }) if lost => Ok(Outcome::Done),
+            Err(Error::NotFound { .. }) if lost => Ok(()),
             removed => {
                 lost = true;
                 removed
@@ -323,12 +274,13 @@ fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Err
     })
 }
 
-fn change(
+/// Opens something, changes this about it, and closes it.
+pub(crate) fn change(
     tree: &Tree,
     path: &str,
     options: CreateOptions,
     what: SetInformation,
-) -> Result<Outcome, Error> {
+) -> Result<(), Error> {
     let file = FileKey::OF_CHAIN;
     let [created, changed] = chain(tree, path, options, [Request::Set { file, what }])?;
     opened(tree, path, created)?;
@@ -357,21 +309,10 @@ pub(crate) fn chain<const MORE: usize, const ALL: usize>(
     links.push(Request::Close {
         file: FileKey::OF_CHAIN,
     });
-    let mut replies = ask_chain(tree, path, links)?;
+    let mut replies = ask_chain(tree.shared(), links, path)?;
     replies.truncate(ALL);
     let replies = <[_; ALL]>::try_from(replies).ok();
     replies.ok_or_else(|| tree.shared().odd_answer())
-}
-
-type Replies = Vec<smb_proto::error::Result<Reply>>;
-
-pub(crate) fn ask_chain(tree: &Tree, path: &str, links: Vec<Request>) -> Result<Replies, Error> {
-    let shared = tree.shared();
-    match ask_protocol(shared, Request::Chain(links)) {
-        Ok(Reply::Chain(replies)) => Ok(replies),
-        Ok(_) => Err(shared.odd_answer()),
-        Err(source) => Err(shared.error(source, path)),
-    }
 }
 
 pub(crate) fn opened(
@@ -389,9 +330,9 @@ pub(crate) fn done(
     tree: &Tree,
     path: &str,
     reply: smb_proto::error::Result<Reply>,
-) -> Result<Outcome, Error> {
+) -> Result<(), Error> {
     match reply {
-        Ok(Reply::Done) => Ok(Outcome::Done),
+        Ok(Reply::Done) => Ok(()),
         other => Err(not_done(tree, path, other)),
     }
 }

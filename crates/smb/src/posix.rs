@@ -10,8 +10,7 @@ use smb_proto::session::{
 };
 use smb_proto::{FileKey, NtStatus};
 
-use crate::copy::name::{self, Rules};
-use crate::copy::{Names, joined, printable};
+use crate::copy::name::{self, Names, Rules, joined, printable};
 use crate::error::Error;
 use crate::operation::{chain, done, not_done, opened, retry_if_lost};
 use crate::small::NotKept;
@@ -31,33 +30,6 @@ const LINK_MODE: u32 = 0o777;
 const ATTRIBUTE_LINK: u32 = 0x400;
 
 impl Tree {
-    /// Whether the share takes what is opened by the extensions as that: they are agreed for the connection, and yet
-    /// each share has them or not.
-    pub(crate) fn has_extensions(&self) -> Result<bool, Error> {
-        let options = CreateOptions {
-            posix: Some(0),
-            ..CreateOptions::open(Access::Attributes)
-        };
-        let path = String::new();
-        let tree = self.key();
-        let links = vec![
-            Request::Create {
-                tree,
-                path,
-                options,
-            },
-            Request::Close {
-                file: FileKey::OF_CHAIN,
-            },
-        ];
-        let mut replies = crate::operation::ask_chain(self, "", links)?.into_iter();
-        match replies.next() {
-            Some(Ok(Reply::Created(_, created))) => Ok(created.posix.is_some()),
-            // Whoever may not even look at its top does without.
-            _ => Ok(false),
-        }
-    }
-
     /// Whether something new may have the last name of a path: what is one name to Unix is a path or a stream to Windows,
     /// and to servers that say that they have names as Unix has them and have not (ksmbd takes `\` for `/`, and none at
     /// the end). Asked of the first such name, by a file that goes when it is closed.
@@ -161,7 +133,7 @@ impl Tree {
         };
         let [created, made] = chain(self, path, options, [make])?;
         opened(self, path, created)?;
-        done(self, path, made).map(drop).inspect_err(|_| {
+        done(self, path, made).inspect_err(|_| {
             // It is an empty file.
             let _ = self.remove_file(path);
         })

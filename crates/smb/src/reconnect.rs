@@ -11,7 +11,7 @@ use smb_proto::NtStatus;
 
 use crate::auth::Refusal;
 use crate::error::Error;
-use crate::session::{Route, Shared, random};
+use crate::session::{Shared, random};
 use crate::signal::{Stop, lock};
 use crate::sync::atomic::Ordering;
 use crate::sync::now;
@@ -28,8 +28,6 @@ const THROWN_OUT_MAX: Duration = Duration::from_secs(20);
 /// The same for one channel of several.
 const CHANNEL_WAIT_FIRST: Duration = Duration::from_millis(500);
 const CHANNEL_WAIT_MAX: Duration = Duration::from_secs(10);
-/// An address may take so long to answer: the next one may be the one that does.
-pub(crate) const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(3);
 /// What a server says of a user it does not let in. To ask again would lock the account.
 const NOT_THIS_USER: [NtStatus; 8] = [
     NtStatus::ACCESS_DENIED,
@@ -256,12 +254,6 @@ pub(crate) fn is_final(error: &Error) -> bool {
         Error::Credentials { source, .. } => source.refusal() != Refusal::Unreachable,
         Error::GuestOnly { .. } | Error::Incompatible { .. } | Error::Protocol { .. } => true,
         _ => false,
-    }
-}
-
-impl Route {
-    pub(crate) fn is_alive(&self) -> bool {
-        self.link.as_ref().is_some_and(|link| link.is_alive())
     }
 }
 

@@ -23,6 +23,18 @@ pub(crate) fn ask_protocol(shared: &Shared, request: Request) -> Result<Reply> {
     begin(shared, request).wait()
 }
 
+/// Asks for several things in one message, and waits for the answers.
+pub(crate) fn ask_chain(
+    shared: &Shared,
+    links: Vec<Request>,
+    object: &str,
+) -> Result<Vec<Result<Reply>>, Error> {
+    match ask(shared, Request::Chain(links), object)? {
+        Reply::Chain(replies) => Ok(replies),
+        _ => Err(shared.odd_answer()),
+    }
+}
+
 /// Asks; the answer can be waited for later.
 pub(crate) fn begin(shared: &Shared, request: Request) -> Arc<Answer> {
     let answer = Arc::new(Answer::default());

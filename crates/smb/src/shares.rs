@@ -1,4 +1,5 @@
-//! Which shares a server has: asked of its server service over a pipe (MS-SRVS 3.1.4.8).
+//! The shares of a server: connecting to one, and which there are, asked of its server service over a pipe (MS-SRVS
+//! 3.1.4.8).
 
 use smb_proto::Error as ProtocolError;
 use smb_proto::wire::{Message as _, ShareEnumArguments, ShareEnumResults, ShareRecord};
@@ -6,6 +7,7 @@ use smb_proto::wire::{Message as _, ShareEnumArguments, ShareEnumResults, ShareR
 use crate::error::Error;
 use crate::service::{Limits, Service, encoded, refusal};
 use crate::session::Session;
+use crate::tree::Tree;
 
 /// The share that every server has: of pipes, and for questions that are about no share.
 pub(crate) const IPC_SHARE: &str = "IPC$";
@@ -40,24 +42,59 @@ pub enum ShareKind {
     Other,
 }
 
-/// Asks, and gives the shares in the server's order.
-pub(crate) fn list(session: &Session, server: &str) -> Result<Vec<ShareEntry>, Error> {
-    let limits = Limits {
-        what: "the list of shares",
-        bytes: LIST_BYTES_MAX,
-        until: None,
-    };
-    let mut service = Service::open(session.tree(IPC_SHARE)?, limits)?;
-    let mut list = List::default();
-    loop {
-        let arguments = ShareEnumArguments {
-            server: format!("\\\\{server}"),
-            resume: list.resume,
+impl Session {
+    /// The shares of the server, in its order.
+    ///
+    /// # Errors
+    /// When the server does not tell this user.
+    pub fn shares(&self) -> Result<Vec<ShareEntry>, Error> {
+        let limits = Limits {
+            what: "the list of shares",
+            bytes: LIST_BYTES_MAX,
+            until: None,
         };
-        let answer = service.call(ShareEnumArguments::OPERATION, &encoded(&arguments))?;
-        let more = list.add(&answer);
-        if !more.map_err(|source| service.failed(source))? {
-            return Ok(list.shares);
+        let mut service = Service::open(self.tree(IPC_SHARE)?, limits)?;
+        let mut list = List::default();
+        loop {
+            let arguments = ShareEnumArguments {
+                server: format!("\\\\{}", self.shared().server.name),
+                resume: list.resume,
+            };
+            let answer = service.call(ShareEnumArguments::OPERATION, &encoded(&arguments))?;
+            let more = list.add(&answer);
+            if !more.map_err(|source| service.failed(source))? {
+                return Ok(list.shares);
+            }
+        }
+    }
+
+    /// Connects to a share.
+    ///
+    /// # Errors
+    /// When there is no such share, or the user may not use it.
+    pub fn tree(&self, share: &str) -> Result<Tree, Error> {
+        Tree::connect(self.shared(), share).map_err(|error| self.with_shares(error))
+    }
+
+    /// An error with the shares that there are, where it is that there is no such share.
+    pub(crate) fn with_shares(&self, error: Error) -> Error {
+        match error {
+            Error::NoSuchShare {
+                server,
+                share,
+                source,
+                ..
+            } if share != IPC_SHARE => {
+                let known = self.shares().unwrap_or_default().into_iter();
+                let known = known.filter(|it| !it.special && it.kind == ShareKind::Disk);
+                Error::NoSuchShare {
+                    server,
+                    share,
+                    there: known.map(|it| it.name).collect(),
+                    source,
+                }
+            }
+            error => error,
         }
     }
 }

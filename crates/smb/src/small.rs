@@ -13,12 +13,13 @@ use smb_proto::session::{
 };
 use smb_proto::{FileKey, NtStatus};
 
-use crate::copy::{is_time_kept, printable};
+use crate::copy::name::printable;
+use crate::copy::time::is_kept as is_time_kept;
 use crate::error::Error;
 use crate::operation::{
-    SmallFile, ask_chain, done, is_loss, not_done, opened, remove, rename, retry_if_lost, writable,
+    SmallFile, done, is_loss, not_done, opened, remove, rename, retry_if_lost, writable,
 };
-use crate::request::{ask, tell};
+use crate::request::{ask, ask_chain, tell};
 use crate::tree::{Replace, TimesKept, Tree, as_change};
 
 /// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
@@ -132,7 +133,9 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
     let set_at = links
         .iter()
         .position(|link| matches!(link, Request::Set { .. }));
-    let mut replies = ask_chain(tree, &small.path, links)?.into_iter().enumerate();
+    let mut replies = ask_chain(tree.shared(), links, &small.path)?
+        .into_iter()
+        .enumerate();
     let (_, created) = match replies.next() {
         Some((_, reply)) => opened(tree, &small.path, reply)?,
         None => return Err(tree.shared().odd_answer()),
@@ -345,7 +348,9 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, Not
     let set_at = links
         .iter()
         .position(|link| matches!(link, Request::Set { .. }));
-    let mut replies = ask_chain(tree, &small.path, links)?.into_iter().enumerate();
+    let mut replies = ask_chain(tree.shared(), links, &small.path)?
+        .into_iter()
+        .enumerate();
     let (file, created) = match replies.next() {
         Some((_, reply)) => opened(tree, &small.path, reply)?,
         None => return Err(tree.shared().odd_answer()),
@@ -463,7 +468,7 @@ fn name_part(tree: &Tree, small: &SmallFile, part: Part, existing: Replace) -> R
         links.push(set(tree, small, small.attributes, file));
     }
     links.push(Request::Close { file });
-    let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
+    let mut replies = ask_chain(tree.shared(), links, &small.path)?.into_iter();
     let Some(renamed) = replies.next() else {
         return Err(tree.shared().odd_answer());
     };

@@ -1,21 +1,16 @@
-//! A share, its folders, and what can be done to a file without opening it for data.
+//! A connected share: how it is seen, and what is known of its server.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use smb_proto::TreeKey;
 use smb_proto::session::{
-    Access, CreateOptions, Created, DirectoryEntry, FileTimes, FsSize, Information,
-    QueryInformation, Reply, Request, Share,
+    Access, CreateOptions, Created, FileTimes, QueryInformation, Reply, Request, Share,
 };
+use smb_proto::{FileKey, TreeKey};
 
-use crate::entries::Entries;
 use crate::error::Error;
-use crate::file::File;
-use crate::operation::{self, Content, Operation, Outcome, SmallFile, Status};
-use crate::request::{ask, ask_protocol, tell};
+use crate::request::{ask_chain, ask_protocol, tell};
 use crate::session::Shared;
-use crate::small::NotKept;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// A connected share. Paths are relative to it, with `/` or `\` between the parts; where it [is POSIX](Self::is_posix),
@@ -112,6 +107,33 @@ impl Tree {
             tree.learn_times(TimesKept::Late);
         }
         Ok(tree)
+    }
+
+    /// Whether the share takes what is opened by the extensions as that: they are agreed for the connection, and yet
+    /// each share has them or not.
+    fn has_extensions(&self) -> Result<bool, Error> {
+        let options = CreateOptions {
+            posix: Some(0),
+            ..CreateOptions::open(Access::Attributes)
+        };
+        let path = String::new();
+        let tree = self.key();
+        let links = vec![
+            Request::Create {
+                tree,
+                path,
+                options,
+            },
+            Request::Close {
+                file: FileKey::OF_CHAIN,
+            },
+        ];
+        let mut replies = ask_chain(self.shared(), links, "")?.into_iter();
+        match replies.next() {
+            Some(Ok(Reply::Created(_, created))) => Ok(created.posix.is_some()),
+            // Whoever may not even look at its top does without.
+            _ => Ok(false),
+        }
     }
 
     /// Whether the POSIX extensions of SMB 3.1.1 are used: names are as Unix has them, files have modes, and links are
@@ -281,147 +303,6 @@ impl Tree {
     pub(crate) fn server_guid(&self) -> Option<[u8; 16]> {
         let negotiated = self.shared().protocol.negotiated()?;
         Some(negotiated.server_guid).filter(|guid| *guid != [0; 16])
-    }
-
-    /// Opens or makes a file or folder.
-    ///
-    /// # Errors
-    /// When the server says no: [`Error::NotFound`], [`Error::AccessDenied`] and the like.
-    pub fn open(&self, path: &str, options: &CreateOptions) -> Result<File, Error> {
-        let request = self.create(path, options.clone());
-        match ask(self.shared(), request, path)? {
-            Reply::Created(key, created) => {
-                let file = File::new(self.clone(), path, key, created);
-                self.check(&created).map(|()| file)
-            }
-            _ => Err(self.shared().odd_answer()),
-        }
-    }
-
-    /// Size, times, attributes and identity of a file, folder or link; a link is not followed.
-    ///
-    /// # Errors
-    /// When it does not exist or may not be looked at.
-    pub fn status(&self, path: &str) -> Result<Status, Error> {
-        let path = path.to_owned();
-        match self.run(Operation::Status { path })? {
-            Outcome::Status(status) => Ok(status),
-            _ => Err(self.shared().odd_answer()),
-        }
-    }
-
-    /// The entries of a folder without `.` and `..`, in the server's order. The folder is opened
-    /// at once; entries are asked for as they are taken, so a large folder takes little memory.
-    ///
-    /// # Errors
-    /// When it cannot be read, or the server gives names that cannot be names.
-    pub fn entries(&self, path: &str) -> Result<Entries, Error> {
-        Entries::open(self, path)
-    }
-
-    /// All entries of a folder; of a large one, [`Self::entries`] takes less memory.
-    ///
-    /// # Errors
-    /// When it cannot be read, or the server gives names that cannot be names.
-    pub fn list(&self, path: &str) -> Result<Vec<DirectoryEntry>, Error> {
-        self.entries(path)?.collect()
-    }
-
-    /// The content of a small file, or the begin of a larger one.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn read_small(&self, path: &str) -> Result<Content, Error> {
-        let path = path.to_owned();
-        match self.run(Operation::Read { path })? {
-            Outcome::Content(content) => Ok(content),
-            _ => Err(self.shared().odd_answer()),
-        }
-    }
-
-    /// Writes a whole small file; see [`SmallFile`].
-    ///
-    /// # Errors
-    /// When it cannot be written, or something is in the way.
-    pub fn write_small(&self, file: SmallFile) -> Result<(), Error> {
-        self.run(Operation::Write(file)).map(drop)
-    }
-
-    /// Makes a folder.
-    ///
-    /// # Errors
-    /// When it exists already or may not be made.
-    pub fn create_folder(&self, path: &str) -> Result<(), Error> {
-        let path = path.to_owned();
-        self.run(Operation::CreateFolder { path }).map(drop)
-    }
-
-    /// The same with a mode, where the share [is POSIX](Self::is_posix). Why it has another one, if so.
-    pub(crate) fn create_folder_as(&self, path: &str, mode: Option<u32>) -> Result<NotKept, Error> {
-        let made = operation::create_folder(self, path, mode)?;
-        self.keep_mode(path, mode, made.and_then(|made| made.posix))
-    }
-
-    /// Removes a file, also a read-only one, or a link to anything.
-    ///
-    /// # Errors
-    /// When it does not exist, is a folder, is in use or may not be removed.
-    pub fn remove_file(&self, path: &str) -> Result<(), Error> {
-        let path = path.to_owned();
-        self.run(Operation::RemoveFile { path }).map(drop)
-    }
-
-    /// Removes an empty folder, also a read-only one.
-    ///
-    /// # Errors
-    /// When it does not exist, is not empty, is no folder, is in use or may not be removed.
-    pub fn remove_folder(&self, path: &str) -> Result<(), Error> {
-        let path = path.to_owned();
-        self.run(Operation::RemoveFolder { path }).map(drop)
-    }
-
-    /// Gives a file or folder another path in the share. What is there is only replaced when
-    /// `replace` says so.
-    ///
-    /// # Errors
-    /// When there is no such file, or something is in the way.
-    pub fn rename(&self, from: &str, to: &str, replace: Replace) -> Result<(), Error> {
-        let (from, to) = (from.to_owned(), to.to_owned());
-        self.run(Operation::Rename { from, to, replace }).map(drop)
-    }
-
-    /// Sets times and attributes of a file or folder; zero leaves one as it is.
-    ///
-    /// # Errors
-    /// When it does not exist or may not be changed.
-    pub fn set_basic(&self, path: &str, times: FileTimes, attributes: u32) -> Result<(), Error> {
-        let path = path.to_owned();
-        let operation = Operation::SetBasic {
-            path,
-            times,
-            attributes,
-        };
-        self.run(operation).map(drop)
-    }
-
-    /// Does one operation and waits.
-    ///
-    /// # Errors
-    /// When the server says no or the connection is lost.
-    pub fn run(&self, operation: Operation) -> Result<Outcome, Error> {
-        operation::run(self, operation)
-    }
-
-    /// How much space the share's file system has.
-    ///
-    /// # Errors
-    /// When the server does not say.
-    pub fn free_space(&self) -> Result<FsSize, Error> {
-        let root = self.open("", &CreateOptions::open(Access::Attributes))?;
-        match root.query(QueryInformation::FsSize)? {
-            Information::FsSize(size) => Ok(size),
-            _ => Err(self.shared().odd_answer()),
-        }
     }
 }
 

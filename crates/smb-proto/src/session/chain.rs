@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
-use super::control::{self, Control, Prepared};
+use super::control::{self, Prepared};
 use super::request::{Access, CreateOptions, Created, Reply, Request};
-use super::state::{Appetite, Calls, FileRecord, State};
+use super::state::{Appetite, Calls, FileRecord, Lost, State};
+use super::submission::Control;
 use super::{ChannelNumber, FileKey, Session, Sink, retry, state};
 use crate::error::{Error, NtStatus, Result};
 use crate::sync::Mutex;
@@ -276,7 +277,7 @@ impl Session {
         };
         self.with_calls(|state| {
             state.one_less(number);
-            state.put_off(now.after(wait), retry::Lost::Control(control));
+            state.put_off(now.after(wait), Lost::Control(control));
             Calls::new()
         });
         None

@@ -1,10 +1,9 @@
 //! What is noted of a file while all is well, so that it can be opened again once all channels were lost.
 
-use super::lease::LeaseRecord;
 use super::request::{
     Access, CreateOptions, Created, Disposition, Durable, Lease, Request, SetInformation,
 };
-use super::state::{FileRecord, State};
+use super::state::{FileRecord, LeaseRecord, State};
 use super::{Dialect, FileKey, TreeKey};
 use crate::wire::{FileId, capability, lease_state};
 
@@ -43,7 +42,10 @@ impl State {
             });
         }
         if let Some(lease) = options.lease {
-            let record = LeaseRecord::new(*tree);
+            let record = LeaseRecord {
+                tree: *tree,
+                epoch: None,
+            };
             self.leases.entry(lease.key).or_insert(record);
         }
     }

@@ -1,26 +1,9 @@
 //! Leases: what the server takes back is given back (3.2.5.19).
 
-use super::TreeKey;
-use super::control::Control;
 use super::request::Request;
 use super::state::State;
+use super::submission::Control;
 use crate::wire::{BreakNotice, LeaseBreakNotice, lease_state};
-
-/// A lease that was asked for.
-#[derive(Debug)]
-pub(crate) struct LeaseRecord {
-    /// Where its file is: what gives it back must name the share (3.2.5.19.2).
-    tree: TreeKey,
-    /// Counts changes; a server may say each of them on several channels.
-    epoch: Option<u16>,
-}
-
-impl LeaseRecord {
-    /// One of which nothing was heard yet.
-    pub(crate) fn new(tree: TreeKey) -> Self {
-        Self { tree, epoch: None }
-    }
-}
 
 impl State {
     /// The server takes something back, and waits until we agree (3.2.5.19).
@@ -70,7 +53,8 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::SessionSettings;
+    use crate::session::state::LeaseRecord;
+    use crate::session::{SessionSettings, TreeKey};
 
     #[test]
     fn a_lease_that_is_asked_for_again_and_again_is_given_back_once() {

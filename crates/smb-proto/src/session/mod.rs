@@ -8,17 +8,21 @@ mod control;
 mod durable;
 mod hedge;
 mod lease;
+pub(crate) mod numbers;
 mod request;
 mod restore;
+mod restoring;
 mod retry;
 mod settings;
 mod state;
+mod submission;
 
 use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 
+pub use numbers::{ChannelNumber, FileKey, TransferKey, TreeKey};
 pub use request::{
     Access, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes, FsSize,
     Information, Lease, Listing, Posix, QueryInformation, Reply, Request, SetInformation, Share,
@@ -30,10 +34,13 @@ pub use settings::{
 };
 
 pub(crate) use chain::{Answer, Carried};
-pub(crate) use control::{Control, LISTING_BYTES_MAX, Prepared};
-pub(crate) use retry::{Lost, Tries, loss, says_replay};
-pub(crate) use state::{Appetite, Joins, Login, Pull, ReadPiece, TreeId, Waited, Work, Write};
+pub(crate) use control::{LISTING_BYTES_MAX, Prepared};
+pub(crate) use retry::{Tries, loss, says_replay};
+pub(crate) use state::{
+    Appetite, Joins, Login, Lost, Pull, ReadPiece, TreeId, Waited, Work, Write,
+};
 use state::{Calls, Phase, State};
+pub(crate) use submission::Control;
 
 use crate::block::{BlockPool, Payload};
 use crate::error::{Error, NtStatus, Result};
@@ -42,28 +49,6 @@ use crate::sync::{Mutex, MutexGuard};
 use crate::time::Time;
 use crate::trickle::Trickle;
 use crate::wire::{BreakNotice, Header};
-
-/// A channel's number in its session; never used twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChannelNumber(pub(crate) u16);
-
-impl std::fmt::Display for ChannelNumber {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "channel {}", self.0)
-    }
-}
-
-/// A connected share of this session. It stays the same when the session reconnects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TreeKey(pub(crate) u32);
-
-/// An open file or folder of this session. It stays the same when the session reconnects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FileKey(pub(crate) u32);
-
-/// A read, or a write from a source, to cancel it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TransferKey(pub(crate) u64);
 
 /// Where the bytes of a write come from. Called by the threads that drive channels, several at once,
 /// with no lock held; the same bytes may be wanted again when a channel is lost.

@@ -9,106 +9,17 @@
 //! ones. So only what a FLUSH confirmed before the loss is believed of a file that is opened again;
 //! while there is more, nobody hears that it is on storage, nor gives it another name.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ChannelNumber;
-use super::control::{self, Control};
 use super::durable::{DURABLE_MS, guid};
 use super::request::{CreateOptions, Disposition, Durable, Reply, Request};
-use super::retry::{self, Lost};
-use super::state::{Calls, Login, Phase, State, TreeId, TreeRecord};
+use super::restoring::{Restoring, takes_up};
+use super::state::{Calls, Login, Lost, Phase, State, TreeId, TreeRecord};
+use super::submission::{Control, Restores};
+use super::{ChannelNumber, control, retry};
 use crate::error::{Error, NtStatus, Result};
 use crate::time::Time;
 use crate::wire::Header;
-
-/// What a request restores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Restores {
-    Tree(u32),
-    File(u32),
-}
-
-/// What is still to be restored.
-#[derive(Default)]
-pub(crate) struct Restoring {
-    /// Last first.
-    trees: Vec<u32>,
-    files: Vec<u32>,
-    /// What the server was not ready for.
-    again: Vec<Control>,
-    /// So many of that wait for their time.
-    put_off: usize,
-    /// A share that is not there may come until then.
-    shares_until: Option<Time>,
-    under_way: Vec<(ChannelNumber, Restores)>,
-    /// Requests for handles that the server refused to give back, by file.
-    handles: BTreeMap<u32, Request>,
-}
-
-impl Restoring {
-    /// Begins anew. Handles that were refused once may be had by now.
-    fn begin(handles: BTreeMap<u32, Request>, trees: Vec<u32>, files: Vec<u32>) -> Self {
-        Self {
-            trees,
-            files,
-            handles,
-            ..Self::default()
-        }
-    }
-
-    /// Asks for the handle again where the open by path was refused: a server that had not noticed yet that the
-    /// connection was lost did not give the handle back, and keeps it since, so that it is in the way itself.
-    fn ask_for_handle(&self, what: Restores, request: &mut Request) {
-        if let Restores::File(key) = what
-            && !takes_up(request)
-            && let Some(handle) = self.handles.get(&key)
-        {
-            *request = handle.clone();
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.trees.is_empty()
-            && self.files.is_empty()
-            && self.again.is_empty()
-            && self.put_off == 0
-            && self.under_way.is_empty()
-    }
-
-    /// A channel is gone: what it restored is to be restored by another one.
-    pub(crate) fn leave(&mut self, number: ChannelNumber) {
-        let (gone, stay) = std::mem::take(&mut self.under_way)
-            .into_iter()
-            .partition(|(channel, _)| *channel == number);
-        self.under_way = stay;
-        let gone: Vec<(ChannelNumber, Restores)> = gone;
-        for (_, what) in gone {
-            match what {
-                Restores::Tree(key) => self.trees.push(key),
-                Restores::File(key) => self.files.push(key),
-            }
-        }
-    }
-
-    /// It was not done, and is to be asked for again.
-    pub(crate) fn expired(&mut self, number: ChannelNumber, control: Control) {
-        self.under_way
-            .retain(|(channel, what)| *channel != number || Some(*what) != control.restores);
-        self.again.push(control);
-    }
-
-    /// A file is closed.
-    pub(crate) fn forget(&mut self, file: u32) {
-        self.handles.remove(&file);
-    }
-
-    /// The time has come for something that the server was not ready for.
-    pub(crate) fn requeue(&mut self, control: Control) {
-        self.put_off = self.put_off.saturating_sub(1);
-        self.again.push(control);
-    }
-}
 
 /// Whether a session without channels is worth having: the server broke no rule and did not
 /// refuse us.
@@ -189,7 +100,7 @@ impl State {
 
     /// The next request that restores something; files wait for their shares.
     pub(crate) fn next_to_restore(&mut self, number: ChannelNumber) -> Option<Control> {
-        let (control, what) = if let Some(control) = self.restoring.again.pop() {
+        let (control, what) = if let Some(control) = self.restoring.retries.pop() {
             let what = control.restores?;
             (control, what)
         } else if let Some(key) = self.restoring.trees.pop() {
@@ -434,21 +345,7 @@ impl State {
         if let Some(request) = self.request_for_file(key) {
             let handle = std::mem::replace(&mut refused.request, request);
             self.restoring.handles.insert(key, handle);
-            self.restoring.again.push(refused);
+            self.restoring.retries.push(refused);
         }
     }
-}
-
-/// Whether a request asks for a handle that the server has kept (3.2.4.4).
-fn takes_up(request: &Request) -> bool {
-    matches!(
-        request,
-        Request::Create {
-            options: CreateOptions {
-                durable: Some(Durable::Reconnect { .. }),
-                ..
-            },
-            ..
-        }
-    )
 }

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ChannelNumber;
 use super::request::{CreateOptions, Disposition, Durable, Request};
-use super::state::{ReadPiece, Write};
-use super::{ChannelNumber, Control};
 use crate::error::{Error, NtStatus};
 use crate::wire::Command;
 
@@ -75,42 +74,6 @@ impl Tries {
     }
 }
 
-/// What a channel had under way when it ended.
-pub(crate) enum Lost {
-    Control(Control),
-    Read(ReadPiece),
-    Write(Write),
-}
-
-impl Lost {
-    /// Counts the loss; tells whether it may be sent again.
-    pub(crate) fn may_retry(&mut self) -> bool {
-        let repeatable = match self {
-            Self::Control(control) => can_repeat(&control.request),
-            Self::Write(_) | Self::Read(_) => true,
-        };
-        repeatable && self.tries().lost()
-    }
-
-    pub(crate) fn tries(&mut self) -> &mut Tries {
-        match self {
-            Self::Control(control) => &mut control.tries,
-            Self::Write(write) => &mut write.tries,
-            Self::Read(piece) => &mut piece.tries,
-        }
-    }
-
-    /// What it was, for people.
-    pub(crate) fn doing(&self) -> &'static str {
-        match self {
-            Self::Control(control) => name(&control.request),
-            Self::Read(piece) if piece.transfer.source.is_some() => Command::WRITE.name(),
-            Self::Read(_) => Command::READ.name(),
-            Self::Write(_) => Command::WRITE.name(),
-        }
-    }
-}
-
 /// Why a channel ended; a wish is no error.
 pub(crate) fn loss(
     number: ChannelNumber,
@@ -127,7 +90,8 @@ pub(crate) fn loss(
     }
 }
 
-fn name(request: &Request) -> &'static str {
+/// What a request is, for people.
+pub(super) fn name(request: &Request) -> &'static str {
     match request {
         Request::TreeConnect { .. } => Command::TREE_CONNECT.name(),
         Request::TreeDisconnect { .. } => Command::TREE_DISCONNECT.name(),

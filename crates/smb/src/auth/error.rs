@@ -5,9 +5,11 @@ use std::io;
 
 use locale::{Language, Message, say};
 
-use super::HASH_MARK;
 use crate::kerberos::KdcRefusal;
 use crate::tickets::TicketError;
+
+/// How `sspi` marks a password that is a hash. A password that begins so would be taken for one.
+pub(super) const HASH_MARK: &str = sspi::ntlm::NTLM_HASH_PREFIX;
 
 /// Why an exchange of tokens failed on our side. What the server thinks of us is its status.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use sspi::{
 };
 use zeroize::Zeroizing;
 
-use super::{AuthError, HASH_MARK};
+use super::error::{AuthError, HASH_MARK};
 use crate::kerberos::{self, KdcRefusal, Kdcs, NoAnswer};
 
 /// How a length begins that is nearly the largest number there is. The parser of `sspi` adds to it, which

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{AuthError, Login};
-use crate::kerberos::{Configuration, Kdcs};
+use crate::kerberos::{Configuration, Kdcs, domain_of};
 
 /// How a password is proven to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,14 +57,6 @@ impl NoKerberos {
     /// The same on this machine.
     pub(crate) fn here(login: &Login, server: &str) -> Option<Self> {
         Self::of(login, server, &Configuration::of_this_machine())
-    }
-}
-
-/// The domain that a user is of; empty for none.
-pub(crate) fn domain_of<'a>(user: &'a str, domain: &'a str) -> &'a str {
-    match user.rsplit_once('@') {
-        Some((_, suffix)) if domain.is_empty() => suffix,
-        _ => domain,
     }
 }
 

@@ -4,9 +4,11 @@
 //! One mechanism is offered, never a choice: so nobody between us and the server can make us take
 //! the weaker one. SMB over TCP has no outer channel, so there is nothing to bind a token to.
 
-mod error;
+pub(crate) mod error;
 mod kerberos_exchange;
 mod mechanism;
+pub(crate) mod proof;
+mod ticket_exchange;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,19 +18,19 @@ use zeroize::Zeroizing;
 
 use crate::broker::{Broker, Remote};
 use crate::kerberos::Configuration;
+#[cfg(all(test, feature = "model"))]
+use crate::model::toy::{ToyLogin, toy_login};
 use crate::ntlm::{AnonymousExchange, NtlmExchange};
-use crate::tickets::TicketExchange;
 use kerberos_exchange::KerberosExchange;
 use mechanism::ChosenMechanism;
+use ticket_exchange::TicketExchange;
 
 pub use error::{AuthError, Refusal};
-pub(crate) use mechanism::domain_of;
 pub use mechanism::{Mechanism, NoKerberos};
+pub use proof::Proof;
 
 /// Longest token of a server that is looked at; a real one has a few hundred bytes.
 const TOKEN_BYTES_MAX: usize = 48_000;
-/// How `sspi` marks a password that is a hash. A password that begins so would be taken for one.
-const HASH_MARK: &str = sspi::ntlm::NTLM_HASH_PREFIX;
 
 /// Who logs in. A user is never turned into a guest without being asked for.
 #[derive(Clone)]
@@ -97,17 +99,6 @@ impl fmt::Debug for Login {
     }
 }
 
-/// How a session's user was proven to the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
-    /// By a ticket of a KDC. The server has proven itself too.
-    Kerberos,
-    /// By NTLMv2.
-    Ntlm,
-    /// Not at all.
-    Nothing,
-}
-
 /// The exchange for one login on one connection; each channel needs its own.
 pub(crate) enum Exchange {
     Kerberos(Box<KerberosExchange>),
@@ -117,7 +108,7 @@ pub(crate) enum Exchange {
     Remote(Remote),
     /// With the toy server of the model.
     #[cfg(all(test, feature = "model"))]
-    Toy(crate::model::ToyLogin),
+    Toy(ToyLogin),
 }
 
 impl Exchange {
@@ -126,7 +117,7 @@ impl Exchange {
     pub(crate) fn new(login: &Login, server: &str) -> Result<Self, AuthError> {
         #[cfg(all(test, feature = "model"))]
         if let Login::User { .. } = login {
-            return Ok(Self::Toy(crate::model::toy_login()));
+            return Ok(Self::Toy(toy_login()));
         }
         match login {
             Login::User {

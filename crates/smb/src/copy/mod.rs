@@ -29,7 +29,7 @@ mod seen;
 mod share;
 mod surplus;
 mod system;
-mod time;
+pub(crate) mod time;
 mod transfer;
 
 use std::path::Path;
@@ -37,12 +37,10 @@ use std::path::Path;
 pub use engine::run;
 pub use entry::{Entry, Kind};
 pub use filter::Filter;
-pub(crate) use name::joined;
 pub use name::{Names, printable};
 pub use place::{Links, Place};
 pub use progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
 pub use reparse::Reparse;
-pub(crate) use time::is_kept as is_time_kept;
 pub use time::of_system as system_time;
 
 use crate::error::Error;

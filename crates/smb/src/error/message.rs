@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use locale::{Language, Message, say};
 
 use super::Error;
-use crate::copy::printable;
+use crate::copy::name::printable;
 
 impl Error {
     /// What happened, as something that can be said in any language.

@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use smb_proto::FileKey;
 use smb_proto::session::{
-    Created, FileTimes, Information, QueryInformation, Reply, Request, SetInformation,
+    Access, CreateOptions, Created, FileTimes, FsSize, Information, QueryInformation, Reply,
+    Request, SetInformation,
 };
 
 use crate::error::Error;
-use crate::operation::{ask_chain, not_done};
-use crate::request::{ask, tell};
+use crate::request::{ask, ask_chain, tell};
 use crate::session::Shared;
 use crate::tree::{Replace, Tree};
 
@@ -33,6 +33,35 @@ pub struct File {
     closed: bool,
     /// The same file over other sessions.
     others: Vec<Self>,
+}
+
+impl Tree {
+    /// Opens or makes a file or folder.
+    ///
+    /// # Errors
+    /// When the server says no: [`Error::NotFound`], [`Error::AccessDenied`] and the like.
+    pub fn open(&self, path: &str, options: &CreateOptions) -> Result<File, Error> {
+        let request = self.create(path, options.clone());
+        match ask(self.shared(), request, path)? {
+            Reply::Created(key, created) => {
+                let file = File::new(self.clone(), path, key, created);
+                self.check(&created).map(|()| file)
+            }
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
+    /// How much space the share's file system has.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub fn free_space(&self) -> Result<FsSize, Error> {
+        let root = self.open("", &CreateOptions::open(Access::Attributes))?;
+        match root.query(QueryInformation::FsSize)? {
+            Information::FsSize(size) => Ok(size),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
 }
 
 impl File {
@@ -105,14 +134,15 @@ impl File {
         };
         let links = asks.iter().map(|&what| Request::Query { file, what });
         let mut now = (0, FileTimes::default());
-        for reply in ask_chain(&self.tree, &self.path, links.collect())? {
+        for reply in ask_chain(self.shared(), links.collect(), &self.path)? {
             match reply {
                 Ok(Reply::Information(Information::Posix { size, times, .. })) => {
                     now = (size, times);
                 }
                 Ok(Reply::Information(Information::Standard { size, .. })) => now.0 = size,
                 Ok(Reply::Information(Information::Basic { times, .. })) => now.1 = times,
-                other => return Err(not_done(&self.tree, &self.path, other)),
+                Ok(_) => return Err(self.shared().odd_answer()),
+                Err(source) => return Err(self.shared().error(source, &self.path)),
             }
         }
         Ok(now)

@@ -13,7 +13,7 @@ use locale::say;
 use smb_proto::SessionKey;
 use zeroize::Zeroizing;
 
-use crate::auth::AuthError;
+use crate::auth::error::AuthError;
 use crate::spnego;
 pub(crate) use anonymous::AnonymousExchange;
 use keys::{KEY_BYTES, Key, Signer};

@@ -13,13 +13,14 @@ use super::{Route, Shared, random, system};
 use crate::auth::Exchange;
 use crate::driver::{Driver, Link, Readiness, time_since};
 use crate::error::Error;
-use crate::reconnect::CONNECT_TIMEOUT_MAX;
 use crate::signal::lock;
 use crate::socket::{self, Connection};
 use crate::sync::{is_finished, thread};
 
 /// A channel without work for so long shows whether its way still leads to the server.
 const IDLE_ECHO_AFTER: Duration = Duration::from_secs(5);
+/// An address that led to the server may take so long to answer: the next one may be the one that does.
+const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(3);
 
 impl Shared {
     /// Opens a channel this way, and remembers the way.

@@ -3,6 +3,7 @@
 mod channel;
 mod channel_status;
 mod connect;
+mod lifetime;
 mod local_nics;
 mod multichannel;
 mod names;
@@ -17,34 +18,22 @@ use std::time::{Duration, Instant};
 use locale::{Message, say};
 use smb_proto::BlockPool;
 use smb_proto::plan::Pair;
-use smb_proto::session::{Identity, Negotiated, Request};
+use smb_proto::session::{Identity, Negotiated};
 
 use crate::auth::{Login, NoKerberos, Proof};
-use crate::dfs::{self, Referrals, Referred};
-use crate::discovery::ChannelsMax;
 use crate::driver::Link;
 use crate::error::Error;
-use crate::reconnect;
-use crate::request::ask_briefly;
-use crate::shares::{self, ShareEntry, ShareKind};
 use crate::signal::{Signal, Stop, lock};
-use crate::smb1;
-use crate::socket::LocalEnd;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::sync::thread::{self, JoinHandle};
+use crate::sync::thread::JoinHandle;
 use crate::sync::{Mutex, now};
-use crate::tree::Tree;
-use policy::settings;
 
 pub use channel_status::ChannelStatus;
 pub use local_nics::local_nics;
-pub use multichannel::CHANNELS_MAX;
 pub use names::{cipher_name, dialect_name, signing_algorithm_name};
-pub use policy::{Policy, Server};
+pub use policy::{CHANNELS_MAX, ChannelsMax, Policy, Server};
 pub(crate) use route::Route;
 
-/// How long a polite end may take before the connections are just closed.
-const LOGOFF_TIMEOUT: Duration = Duration::from_secs(2);
 /// So long a server may take to notice that a connection is gone, as far as we wait for that.
 const HELD_MAX: Duration = Duration::from_secs(60);
 
@@ -94,6 +83,25 @@ pub(crate) struct Shared {
     pub(crate) referred: Referred,
     /// The session that the user asked for, where a referral led to this one.
     pub(crate) home: Option<Weak<Self>>,
+}
+
+/// Sessions with the servers that referrals led to.
+#[derive(Default)]
+pub(crate) struct Referred {
+    /// One is opened after the other.
+    pub(crate) opening: Mutex<()>,
+    pub(crate) sessions: Mutex<Vec<Session>>,
+}
+
+impl Referred {
+    /// Does something with each.
+    pub(crate) fn each<T>(&self, of: impl FnMut(&Session) -> T) -> Vec<T> {
+        lock(&self.sessions).iter().map(of).collect()
+    }
+
+    fn take(&self) -> Vec<Session> {
+        std::mem::take(&mut *lock(&self.sessions))
+    }
 }
 
 impl Shared {
@@ -160,92 +168,6 @@ impl Shared {
 }
 
 impl Session {
-    /// Connects to a server and logs in. Every address of its name is tried.
-    ///
-    /// # Errors
-    /// When the server is unknown or unreachable, refuses the login or only offers a guest's, or
-    /// is not what the policy asks for.
-    pub fn connect(
-        server: &Server,
-        local: Option<LocalEnd>,
-        login: &Login,
-        policy: &Policy,
-    ) -> Result<Self, Error> {
-        let route = Route {
-            local: local.unwrap_or_default(),
-            remote: None,
-            link: None,
-            retry: None,
-        };
-        let block_bytes = usize::try_from(policy.block_bytes).unwrap_or(usize::MAX);
-        let pool = BlockPool::new(policy.blocks, block_bytes);
-        Self::connect_by(&route, server, login, policy, pool, Arc::default(), None)
-    }
-
-    pub(crate) fn connect_by(
-        route: &Route,
-        server: &Server,
-        login: &Login,
-        policy: &Policy,
-        pool: BlockPool,
-        links: Links,
-        home: Option<Weak<Shared>>,
-    ) -> Result<Self, Error> {
-        policy.sockets.check()?;
-        let known = lock(&links).iter().map(|(session, _)| session + 1).max();
-        let protocol = smb_proto::Session::new(settings(server, login, policy)?, pool.clone())
-            .map_err(|source| Error::of_connection(source, &server.name))?;
-        let shared = Shared {
-            protocol,
-            pool,
-            server: server.clone(),
-            policy: policy.clone(),
-            login: login.clone(),
-            proof: OnceLock::new(),
-            epoch: now(),
-            number: known.unwrap_or(0),
-            links,
-            opening: Mutex::default(),
-            threads: Mutex::default(),
-            routes: Mutex::default(),
-            reconnect: Arc::default(),
-            discovery: Arc::default(),
-            seeks: OnceLock::new(),
-            stopping: AtomicBool::new(false),
-            gave_up: AtomicBool::new(false),
-            lost_since: Mutex::default(),
-            stop: Mutex::default(),
-            asked_for_holders: AtomicUsize::new(0),
-            referred: Referred::default(),
-            home,
-        };
-        let session = Self {
-            shared: Arc::new(shared),
-        };
-        session.shared.open(route).map_err(|error| match error {
-            Error::ConnectionLost { server: name, .. }
-                if session.negotiated().is_none() && smb1::is_all_it_speaks(server) =>
-            {
-                Error::OnlySmb1 { server: name }
-            }
-            error => error,
-        })?;
-        tracing::info!(
-            server = server.name,
-            negotiated = ?session.negotiated(),
-            proof = ?session.shared.proof.get(),
-            "session set up"
-        );
-        if let Some(limit) = policy.reconnect {
-            let shared = Arc::downgrade(&session.shared);
-            thread::Builder::new()
-                .name("smb reconnect".to_owned())
-                .spawn(move || reconnect::run(&shared, limit))
-                .map_err(|source| system(say("error-smb.cannot-start-thread"), source))?;
-        }
-        Ok(session)
-    }
-
     /// Whoever uses this handle also ends the wait for a way back to the server: requests that wait
     /// for it fail then.
     pub fn obey(&self, stop: &Stop) {
@@ -294,79 +216,6 @@ impl Session {
         match self.proof() {
             Proof::Ntlm => NoKerberos::here(&self.shared.login, &self.shared.server.name),
             _ => None,
-        }
-    }
-
-    /// The shares of the server, in its order.
-    ///
-    /// # Errors
-    /// When the server does not tell this user.
-    pub fn shares(&self) -> Result<Vec<ShareEntry>, Error> {
-        shares::list(self, &self.shared.server.name)
-    }
-
-    /// Connects to a share.
-    ///
-    /// # Errors
-    /// When there is no such share, or the user may not use it.
-    pub fn tree(&self, share: &str) -> Result<Tree, Error> {
-        Tree::connect(&self.shared, share).map_err(|error| self.with_shares(error))
-    }
-
-    /// Connects to a share and finds a path of it, which need not be there. Where the server says that the share or a
-    /// folder on the path is on another server (DFS), the user is logged in there as well, with the same demands, and
-    /// the share and the path are those of that server. The session with it ends with this one.
-    ///
-    /// # Errors
-    /// When there is no such share, the user may not use it, or no server that is referred to can be used.
-    pub fn locate(
-        &self,
-        share: &str,
-        path: &str,
-        referrals: Referrals,
-    ) -> Result<(Tree, String), Error> {
-        dfs::locate(self, share, path, referrals)
-    }
-
-    /// An error with the shares that there are, where it is that there is no such share.
-    pub(crate) fn with_shares(&self, error: Error) -> Error {
-        match error {
-            Error::NoSuchShare {
-                server,
-                share,
-                source,
-                ..
-            } if share != shares::IPC_SHARE => {
-                let known = self.shares().unwrap_or_default().into_iter();
-                let known = known.filter(|it| !it.special && it.kind == ShareKind::Disk);
-                Error::NoSuchShare {
-                    server,
-                    share,
-                    there: known.map(|it| it.name).collect(),
-                    source,
-                }
-            }
-            error => error,
-        }
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        drop(self.shared.referred.take());
-        self.shared.stopping.store(true, Ordering::SeqCst);
-        if !self.shared.protocol.channels_up().is_empty() {
-            // The server frees everything at once when we say so; when it does not answer, it
-            // will find out.
-            ask_briefly(&self.shared, Request::Logoff, LOGOFF_TIMEOUT);
-        }
-        self.shared.protocol.end();
-        self.shared.reconnect.tell();
-        self.shared.discovery.tell();
-        let threads = std::mem::take(&mut *lock(&self.shared.threads));
-        for thread in threads {
-            // A driver that panicked has closed its link; there is nothing more to do about it.
-            let _ = thread.join();
         }
     }
 }

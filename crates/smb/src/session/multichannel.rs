@@ -7,15 +7,12 @@ use locale::say;
 use smb_proto::ChannelNumber;
 use smb_proto::plan::{LocalNic, Pair, ServerInterface};
 
-use super::{Route, Session, system};
-use crate::discovery::{self, ChannelsMax};
+use super::{CHANNELS_MAX, ChannelsMax, Route, Session, system};
+use crate::discovery;
 use crate::error::Error;
 use crate::signal::lock;
 use crate::sync::thread;
 use crate::tree::Tree;
-
-/// Most channels of one session; servers refuse more.
-pub const CHANNELS_MAX: usize = 32;
 
 impl Session {
     /// The server's list of its own interfaces, true or not.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use smb_proto::plan::{LinerateRules, LocalNic};
 use smb_proto::session::{
     Cipher, Dialect, EncryptionPolicy, Identity, SessionSettings, SigningAlgorithm, SigningPolicy,
 };
@@ -18,6 +19,34 @@ pub struct Server {
     pub name: String,
     /// TCP port, usually 445.
     pub port: u16,
+}
+
+/// Most channels of one session; servers refuse more.
+pub const CHANNELS_MAX: usize = 32;
+
+/// Most channels of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelsMax {
+    /// So many.
+    Count(usize),
+    /// One for each NIC of this machine; several where both ends of a pair spread their load over
+    /// queues (RSS), as Windows has them.
+    Automatic,
+}
+
+impl ChannelsMax {
+    /// How many that is with these NICs.
+    #[must_use]
+    pub fn of(self, nics: &[LocalNic]) -> usize {
+        let most = match self {
+            Self::Count(count) => count,
+            Self::Automatic if nics.iter().any(|nic| nic.rss) => {
+                nics.len().max(LinerateRules::default().channels_max)
+            }
+            Self::Automatic => nics.len(),
+        };
+        most.clamp(1, CHANNELS_MAX)
+    }
 }
 
 /// What a session must and may be.

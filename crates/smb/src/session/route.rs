@@ -52,6 +52,10 @@ impl Route {
         self.link.as_deref().map(Link::pair)
     }
 
+    pub(crate) fn is_alive(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.is_alive())
+    }
+
     /// The same without the channel that it has.
     pub(super) fn anew(&self) -> Self {
         Self {

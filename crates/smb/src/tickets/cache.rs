@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use locale::say;
 
-use super::gss::library;
-use super::{TicketError, credential};
+use super::TicketError;
 
 /// Says which cache is meant, where the default is not.
 pub(super) const CACHE_VARIABLE: &str = "KRB5CCNAME";
@@ -39,19 +38,6 @@ pub struct TicketCache {
 }
 
 impl TicketCache {
-    /// The one of this user. Loads the library, which a process that gives up rights has to do before. Sends nothing
-    /// to the network.
-    #[must_use]
-    pub fn find(wanted: TicketUse) -> Option<Self> {
-        let library = library().ok()?;
-        let cache = Self::named(&library.default_cache()?);
-        let holder = credential(library, None, wanted).map(|found| found.holder());
-        Some(Self {
-            is_current: matches!(holder, Ok(Ok((_, seconds))) if seconds > 0),
-            ..cache
-        })
-    }
-
     /// By a name as `KIND:rest` (ccache(5) of MIT Kerberos); without a kind it is a file.
     pub(super) fn named(name: &str) -> Self {
         let file = |path: &str| Self {

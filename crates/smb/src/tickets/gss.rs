@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use locale::{Message, say};
 
 use super::cache::Opened;
-use crate::copy::printable;
+use crate::copy::name::printable;
 use crate::spnego::KERBEROS;
 
 /// The library; its number says which binary interface it has.
@@ -173,7 +173,7 @@ pub(super) struct Library {
 
 /// What the library refused.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     /// Calling error and routine error of the status (RFC 2744, section 3.9.1).
     pub(super) major: u32,
     /// The error of Kerberos (`krb5_err.et` of MIT Kerberos).
@@ -191,7 +191,7 @@ impl Failure {
     };
 
     /// What the library says, of which so much is shown, or that it is [`Self::UNPROVEN`].
-    pub(super) fn message(&self, letters_max: usize) -> Message {
+    pub(crate) fn message(&self, letters_max: usize) -> Message {
         if self.major == 0 {
             return say("error-auth.ticket-unproven");
         }
@@ -465,7 +465,7 @@ impl Credential {
 }
 
 /// An exchange with one service.
-pub(super) struct Context {
+pub(crate) struct Context {
     library: &'static Library,
     handle: Handle,
     credential: Credential,
@@ -502,7 +502,7 @@ impl Context {
 
     /// Takes the service's token, none at first; gives our next one, and whether we are done. The first step
     /// asks a KDC where the cache has no ticket for the service.
-    pub(super) fn step(&mut self, token: &[u8]) -> Result<(Vec<u8>, bool), Failure> {
+    pub(crate) fn step(&mut self, token: &[u8]) -> Result<(Vec<u8>, bool), Failure> {
         let (mut minor, mut got) = (0, 0);
         let (kerberos, input, mut output) = (Oid::of(KERBEROS), Buffer::of(token), Buffer::empty());
         // SAFETY: credential and name live as long as this; the context is null or what the last step made of
@@ -534,7 +534,7 @@ impl Context {
     }
 
     /// The key that both ends have, once they are done.
-    pub(super) fn session_key(&self) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn session_key(&self) -> Result<Vec<u8>, Failure> {
         let (mut minor, mut set) = (0, ptr::null_mut::<Set<Buffer>>());
         let wanted = Oid::of(SESSION_KEY);
         // SAFETY: the context lives, and the set is filled; what it holds is copied before it is released. The

@@ -22,16 +22,13 @@ use std::thread;
 use std::time::Duration;
 
 use locale::{Language, Message, say};
-use smb_proto::SessionKey;
-use zeroize::Zeroizing;
 
-use crate::auth::{AuthError, domain_of};
-use crate::copy::printable;
-use crate::kerberos::Configuration;
-use crate::spnego;
+use crate::copy::name::printable;
+use crate::kerberos::{Configuration, domain_of};
 use cache::CACHE_VARIABLE;
 pub use cache::{TicketCache, TicketUse};
-use gss::{Context, Credential, Failure, Library, Name, library};
+pub(crate) use gss::{Context, Failure};
+use gss::{Credential, Library, Name, library};
 
 /// How long the library may take over a ticket. By itself it asks every KDC that it knows several times, and waits
 /// longer for each.
@@ -213,6 +210,19 @@ pub fn ticket(
     }
 }
 
+impl TicketCache {
+    /// The one of this user. Loads the library, which a process that gives up rights has to do before. Sends nothing
+    /// to the network.
+    #[must_use]
+    pub fn find(wanted: TicketUse) -> Option<Self> {
+        let library = library().ok()?;
+        let mut cache = Self::named(&library.default_cache()?);
+        let holder = credential(library, None, wanted).map(|found| found.holder());
+        cache.is_current = matches!(holder, Ok(Ok((_, seconds))) if seconds > 0);
+        Some(cache)
+    }
+}
+
 /// Whose tickets the default cache holds.
 fn holder(wanted: TicketUse) -> Option<String> {
     let credential = credential(library().ok()?, None, wanted).ok()?;
@@ -296,7 +306,7 @@ pub fn has_kerberos_library() -> bool {
 }
 
 /// Makes our first token, of the tickets of a principal, or of the one that the library chooses.
-fn begin(
+pub(crate) fn begin(
     server: &str,
     principal: &str,
     wanted: TicketUse,
@@ -346,59 +356,6 @@ fn begin_late(
     let mut context = Context::new(credential, target);
     let (token, _) = context.step(&[]).map_err(failed)?;
     Ok((context, token))
-}
-
-/// The exchange of one login with a ticket.
-pub(crate) struct TicketExchange {
-    context: Context,
-    /// Our first token, until it is sent.
-    first: Option<Vec<u8>>,
-    /// Once the server has proven its identity.
-    key: Option<Zeroizing<Vec<u8>>>,
-}
-
-impl TicketExchange {
-    /// Begins it with the tickets of this principal.
-    pub(crate) fn new(principal: &str, server: &str) -> Result<Self, AuthError> {
-        // Whether these tickets are to be used was decided when their holder was found.
-        let (context, token) = begin(server, principal, TicketUse::AskedFor)?;
-        Ok(Self {
-            context,
-            first: Some(spnego::begin(spnego::KERBEROS, &token)),
-            key: None,
-        })
-    }
-
-    pub(crate) fn answer(&mut self, server_token: &[u8]) -> Result<Vec<u8>, AuthError> {
-        if let Some(token) = self.first.take() {
-            return Ok(token);
-        }
-        if self.key.is_some() {
-            // Servers end with an empty token, or with one that says nothing new.
-            return Ok(Vec::new());
-        }
-        let answer = spnego::answer(server_token, spnego::KERBEROS);
-        let answer = answer.map_err(|what| AuthError::TokenMalformed { what })?;
-        // It is the proof of the server's identity.
-        let token = answer.token.ok_or(AuthError::OutOfOrder)?;
-        let refused = |failure: Failure| {
-            let text = failure.message(usize::MAX);
-            AuthError::Ticket(TicketError::Answer { text })
-        };
-        let (token, done) = self.context.step(token).map_err(refused)?;
-        if done {
-            let key = self.context.session_key().map_err(refused)?;
-            self.key = Some(Zeroizing::new(key));
-        }
-        Ok(match token.is_empty() {
-            true => token,
-            false => spnego::go_on(&token, None),
-        })
-    }
-
-    pub(crate) fn session_key(&self) -> Option<SessionKey> {
-        self.key.as_ref().map(|key| SessionKey::new(key.to_vec()))
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! From a [`Request`] to a message and from its reply to a [`Reply`].
+//! From a [`Request`] to a message and from its reply to a [`Reply`](super::request::Reply).
 
 mod conclude;
 mod create;
@@ -10,52 +10,16 @@ mod ioctl;
 mod path;
 mod tree;
 
-use std::sync::Arc;
-
 pub(crate) use conclude::conclude;
 pub(crate) use create::file_created;
 pub(crate) use describe::describe;
 pub(crate) use directory::LISTING_BYTES_MAX;
 pub(crate) use tree::tree_connected;
 
-use super::Sink;
-use super::request::{Reply, Request};
-use super::restore::Restores;
-use super::retry::Tries;
+use super::request::Request;
 use super::state::{State, TreeId};
 use crate::error::{Error, Result};
 use crate::wire::{Command, EchoRequest, LeaseBreakAcknowledgement, LogoffRequest, Message};
-
-/// A request and who wants to hear of it.
-pub(crate) struct Control {
-    pub(crate) request: Request,
-    pub(crate) sink: Arc<dyn Sink>,
-    pub(crate) tries: Tries,
-    /// The session itself asks for it, after all channels were lost.
-    pub(crate) restores: Option<Restores>,
-    /// Of a FLUSH: how many changes of its file were confirmed before it was sent.
-    pub(crate) covers: u64,
-}
-
-impl Control {
-    /// Something that the session asks for by itself.
-    pub(crate) fn own(request: Request, restores: Option<Restores>) -> Self {
-        Self {
-            request,
-            sink: Arc::new(Nobody),
-            tries: Tries::default(),
-            restores,
-            covers: 0,
-        }
-    }
-}
-
-/// For what the session asks for by itself.
-struct Nobody;
-
-impl Sink for Nobody {
-    fn done(&self, _: Result<Reply>) {}
-}
 
 /// A request as a message that lacks only its header.
 pub(crate) struct Prepared {

@@ -1,13 +1,15 @@
 //! What the server answered: what becomes of requests, READs and WRITEs.
 
+use super::resend::Lost;
 use super::transfer::{ReadPiece, Waited, Write, check_pace};
 use super::{Calls, State};
 use crate::block::Payload;
 use crate::error::{Error, NtStatus, Result};
 use crate::session::ChannelNumber;
-use crate::session::control::{self, Control};
+use crate::session::control;
 use crate::session::request::{Reply, Request};
-use crate::session::retry::{self, Lost};
+use crate::session::retry;
+use crate::session::submission::Control;
 use crate::time::Time;
 
 impl State {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use super::renewal::Renewal;
+use super::resend::Lost;
 use super::{Calls, Login, Phase, State};
 use crate::error::{Error, Result};
 use crate::session::ChannelNumber;
 use crate::session::restore;
-use crate::session::retry::{self, Lost};
+use crate::session::retry;
 
 /// What a channel joins a session for.
 pub(crate) enum Joins {

@@ -1,4 +1,4 @@
-//! Connected shares and open files: how the server knows them, and what is known about them.
+//! Connected shares, open files and leases: how the server knows them, and what is known about them.
 
 use super::State;
 use crate::error::{Error, Result};
@@ -60,6 +60,15 @@ pub(crate) struct FileRecord {
     pub(crate) gone: Option<Error>,
     /// The server knows its handle.
     pub(crate) is_open: bool,
+}
+
+/// A lease that was asked for.
+#[derive(Debug)]
+pub(crate) struct LeaseRecord {
+    /// Where its file is: what gives it back must name the share (3.2.5.19.2).
+    pub(crate) tree: TreeKey,
+    /// Counts changes; a server may say each of them on several channels.
+    pub(crate) epoch: Option<u16>,
 }
 
 /// Where the server finds a file.

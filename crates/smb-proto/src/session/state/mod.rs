@@ -14,17 +14,17 @@ use std::time::Duration;
 
 use channels::ChannelRecord;
 pub(crate) use channels::Joins;
-pub(crate) use handles::{FileRecord, TreeId, TreeRecord};
+pub(crate) use handles::{FileRecord, LeaseRecord, TreeId, TreeRecord};
 use renewal::Renewal;
+pub(crate) use resend::Lost;
 use transfer::TransferRecord;
 pub(crate) use transfer::{ReadPiece, Waited, Write};
 pub(crate) use work::{Appetite, Pull, Work};
 
-use super::control::Control;
-use super::lease::LeaseRecord;
 use super::request::{Reply, Request};
-use super::restore::Restoring;
-use super::retry::{Lost, Tries};
+use super::restoring::Restoring;
+use super::retry::Tries;
+use super::submission::Control;
 use super::{ChannelNumber, Negotiated, SessionSettings, Sink};
 use crate::crypto::Signer;
 use crate::error::{Error, Result};

@@ -1,9 +1,9 @@
 //! The login again, of a session that has expired (3.2.5.1.7): what was refused for that, and which channel does it.
 
+use super::resend::Lost;
 use super::{Calls, State};
 use crate::error::NtStatus;
 use crate::session::ChannelNumber;
-use crate::session::retry::Lost;
 
 /// The login again, of a session that has expired.
 #[derive(Clone, Copy, PartialEq, Eq)]

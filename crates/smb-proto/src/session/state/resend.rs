@@ -2,12 +2,50 @@
 
 use std::sync::Arc;
 
-use super::transfer::ReadPiece;
+use super::transfer::{ReadPiece, Write};
 use super::{Calls, State};
 use crate::error::Error;
 use crate::session::ChannelNumber;
-use crate::session::retry::{self, Lost};
+use crate::session::retry::{self, Tries};
+use crate::session::submission::Control;
 use crate::time::Time;
+use crate::wire::Command;
+
+/// What a channel had under way when it ended.
+pub(crate) enum Lost {
+    Control(Control),
+    Read(ReadPiece),
+    Write(Write),
+}
+
+impl Lost {
+    /// Counts the loss; tells whether it may be sent again.
+    pub(crate) fn may_retry(&mut self) -> bool {
+        let repeatable = match self {
+            Self::Control(control) => retry::can_repeat(&control.request),
+            Self::Write(_) | Self::Read(_) => true,
+        };
+        repeatable && self.tries().lost()
+    }
+
+    pub(crate) fn tries(&mut self) -> &mut Tries {
+        match self {
+            Self::Control(control) => &mut control.tries,
+            Self::Write(write) => &mut write.tries,
+            Self::Read(piece) => &mut piece.tries,
+        }
+    }
+
+    /// What it was, for people.
+    pub(crate) fn doing(&self) -> &'static str {
+        match self {
+            Self::Control(control) => retry::name(&control.request),
+            Self::Read(piece) if piece.transfer.source.is_some() => Command::WRITE.name(),
+            Self::Read(_) => Command::READ.name(),
+            Self::Write(_) => Command::WRITE.name(),
+        }
+    }
+}
 
 impl State {
     /// What a lost channel had under way waits for another one, if it may be sent again.

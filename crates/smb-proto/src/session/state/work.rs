@@ -8,9 +8,10 @@ use super::{Calls, Phase, State};
 use crate::block::{BlockPool, Reservation};
 use crate::session::ChannelNumber;
 use crate::session::chain;
-use crate::session::control::{self, Control, Prepared};
+use crate::session::control::{self, Prepared};
 use crate::session::hedge::InFlightRead;
 use crate::session::request::{Reply, Request};
+use crate::session::submission::Control;
 use crate::time::Time;
 
 /// Something for a channel to do.
