@@ -11,6 +11,10 @@ HEALTHY ?= 5
 MINUTES ?= 13
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
+# What only developers run, and the program that it runs, which lies beside it.
+XTASK = $(CARGO) run --release -p xtask --
+BUILD_LINERATE = $(CARGO) build --release -p linerate --bin linerate
+
 .PHONY: check interop demo dist smoke release test fuzz scenarios test-kills test-experiment-kills test-flips test-sessions test-model test-hardware bench truth coverage tuning differences lint setup-demo setup-lint setup-test setup-interop setup-hardware setup-bench setup-dist
 
 demo: setup-demo
@@ -75,31 +79,31 @@ test-hardware: setup-hardware
 # ladder against other tools; with a table, a confusion matrix and target/scenarios/summary.json at the end.
 # REPEAT=1 HEALTHY=1 takes an hour and a half on two processors. ONLY=NAME, or a lab file of one's own that ends in .toml.
 scenarios: setup-test
-	$(CARGO) build --release -p linerate --bin linerate --example scenarios
-	$(CARGO) run --release -p linerate --example scenarios -- --repeat $(REPEAT) --healthy $(HEALTHY) $(ONLY)
+	$(BUILD_LINERATE)
+	$(XTASK) scenarios --repeat $(REPEAT) --healthy $(HEALTHY) $(ONLY)
 
 bench: setup-bench
-	$(CARGO) build --release -p linerate
-	$(CARGO) run --release -p linerate --example speeds
+	$(BUILD_LINERATE)
+	$(XTASK) speeds
 
 # Presets of `bench` against iperf3's own client and against fio by hand, in turn; five minutes (as root).
 truth: setup-test
-	$(CARGO) build --release -p linerate --bin linerate --example truth
-	$(CARGO) run --release -p linerate --example truth
+	$(BUILD_LINERATE)
+	$(XTASK) truth
 
 # How often the intervals hold and a small difference is found, on simulated machines of many kinds.
 coverage:
-	$(CARGO) run --release -p experiment --example coverage
+	$(XTASK) coverage
 
 # How often `tune` finds a known difference of 0, 3 and 5 % on 20 real labs each; an hour (as root).
 # ONLY="3" for one of them.
 differences: setup-test
-	$(CARGO) build --release -p linerate --bin linerate --example differences
-	$(CARGO) run --release -p linerate --example differences -- $(ONLY)
+	$(BUILD_LINERATE)
+	$(XTASK) differences $(ONLY)
 
 # How well `tune --goal` finds the best of 128 settings, on simulated machines.
 tuning:
-	$(CARGO) run --release -p experiment --example tuning
+	$(XTASK) tuning
 
 # The lock file of the fuzz targets first: it is stale after any change of dependencies, and known in a second.
 lint: setup-lint

@@ -1,28 +1,19 @@
-//! `make scenarios`: checks every lab of the library, from both ends and from one, proves the packets that
+//! `xtask scenarios`: checks every lab of the library, from both ends and from one, proves the packets that
 //! pass on many LANs, and holds the ladder against other tools; a table of what was named against what is
 //! wrong. The exit code is 0 where every figure is reached that was looked at.
-//!
-//! ```text
-//! scenarios [--repeat N] [--healthy N] [--mtu N] [--truth N] [--view VIEW] [--json FILE] [NAME...]
-//! ```
-//!
-//! With names only those labs are looked at; `mtu` and `truth` are the names of the other two parts. A name
-//! that ends in `.toml` is a lab file that is not in the library, with a lesson. `VIEW` is `both-ends` or
-//! `client`; without it both are asked.
 
 mod judge;
-#[path = "../../tests/system/mtu.rs"]
+#[path = "../../../linerate/tests/system/mtu.rs"]
 mod mtu;
-#[path = "../support/mod.rs"]
-mod support;
 mod table;
 mod truth;
 
-use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Instant;
 
+use clap::Args;
 use host::exec::Local;
 use judge::{Checked, Verdict, View};
 use lab::{Lesson, Topology};
@@ -31,46 +22,67 @@ use record::HostName;
 use serde_json::{Value, json};
 use table::Row;
 
+use crate::support::{self, Guard, Result, wants};
+
 /// Name of the lab while one is looked at.
 const LAB: &str = "scenario";
 
-/// What is asked for.
-struct Plan {
+/// What is looked at, and how often.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Checks of each lab with a fault, from each view
+    #[arg(long, value_name = "N", default_value_t = 3)]
     repeat: usize,
+    /// Checks of each healthy lab, from each view
+    #[arg(long, value_name = "N", default_value_t = 5)]
     healthy: usize,
+    /// LANs of which the packets that pass are proven
+    #[arg(long = "mtu", value_name = "N", default_value_t = 200)]
     mtus: usize,
+    /// Rounds of the ladder against other tools
+    #[arg(long, value_name = "N", default_value_t = 5)]
     truth: usize,
-    views: Vec<View>,
+    /// Who is asked; both without it
+    #[arg(long, value_name = "VIEW")]
+    view: Option<View>,
+    /// Where all of it is written
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "target/scenarios/summary.json"
+    )]
     json: PathBuf,
+    /// Labs of the library, lab files with a lesson that end in `.toml`, `mtu` and `truth`; all but files without any
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
 }
 
-fn main() -> ExitCode {
-    let plan = plan();
-    let program = support::program().expect("a target folder");
-    let rows: Vec<Row> = labs(&plan)
+/// Whether every figure is reached that was looked at.
+pub fn run(arguments: &Arguments) -> Result<bool> {
+    let program = support::program()?;
+    let rows: Vec<Row> = labs(arguments)
         .into_iter()
-        .map(|(name, topology)| row(&program, name, &topology, &plan))
+        .map(|(name, topology)| row(&program, name, &topology, arguments))
         .collect();
     if !rows.is_empty() {
-        say("");
-        say(&table::text(&rows));
-        say(&table::matrix_text(&rows));
+        println!();
+        println!("{}", table::text(&rows));
+        println!("{}", table::matrix_text(&rows));
     }
     let mut figures = table::figures(&rows);
     let (mut of_packets, mut of_truth) = (Value::Null, Value::Null);
-    if plan.wants("mtu") && plan.mtus > 0 {
-        let (figure, found) = packets(&program, plan.mtus);
+    if wants(&arguments.names, "mtu") && arguments.mtus > 0 {
+        let (figure, found) = packets(&program, arguments.mtus);
         figures.push(figure);
         of_packets = found;
     }
-    if plan.wants("truth") && plan.truth > 0 {
-        let (figure, found) = truth::compare(&program, plan.truth);
+    if wants(&arguments.names, "truth") && arguments.truth > 0 {
+        let (figure, found) = truth::compare(&program, arguments.truth);
         figures.push(figure);
         of_truth = found;
     }
     for figure in &figures {
-        say(&figure.text());
+        println!("{}", figure.text());
     }
     let reached = figures.iter().all(|figure| figure.reached);
     let summary = json!({
@@ -81,69 +93,24 @@ fn main() -> ExitCode {
         "figures": figures.iter().map(table::Figure::json).collect::<Vec<_>>(),
         "reached": reached,
     });
-    let folder = plan.json.parent().expect("a file is in a folder");
-    std::fs::create_dir_all(folder).expect("a folder for the summary");
-    let text = serde_json::to_string_pretty(&summary).expect("JSON of JSON");
-    std::fs::write(&plan.json, text + "\n").expect("room for the summary");
-    say(&format!("all of it is in {}", plan.json.display()));
-    ExitCode::from(u8::from(!reached))
+    let file = &arguments.json;
+    fs::create_dir_all(file.parent().ok_or("no file for the summary")?)?;
+    fs::write(file, format!("{summary:#}\n"))?;
+    println!("all of it is in {}", file.display());
+    Ok(reached)
 }
 
-impl Plan {
-    fn wants(&self, name: &str) -> bool {
-        self.names.is_empty() || self.names.iter().any(|wanted| wanted == name)
-    }
-}
-
-fn plan() -> Plan {
-    let mut plan = Plan {
-        repeat: 3,
-        healthy: 5,
-        mtus: 200,
-        truth: 5,
-        views: View::ALL.into(),
-        json: "target/scenarios/summary.json".into(),
-        names: Vec::new(),
-    };
-    let mut arguments = env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        let mut number = || {
-            let text = arguments.next().unwrap_or_default();
-            text.parse().expect("a number after the option")
-        };
-        match argument.as_str() {
-            "--repeat" => plan.repeat = number(),
-            "--healthy" => plan.healthy = number(),
-            "--mtu" => plan.mtus = number(),
-            "--truth" => plan.truth = number(),
-            "--view" => {
-                let name = arguments.next().unwrap_or_default();
-                let view = View::ALL.into_iter().find(|view| view.as_str() == name);
-                plan.views = vec![view.expect("`both-ends` or `client` after --view")];
-            }
-            "--json" => plan.json = arguments.next().expect("a file after --json").into(),
-            _ => plan.names.push(argument),
-        }
-    }
-    plan
-}
-
-#[expect(clippy::print_stdout, reason = "a table is all that this does")]
-fn say(line: &str) {
-    println!("{line}");
-}
-
-fn up(program: &Path, topology: &Topology) -> support::Guard {
+fn up(program: &Path, topology: &Topology) -> Guard {
     support::up(program, LAB, topology).expect("the lab comes up")
 }
 
 /// The labs that are asked for: of the library, and lab files.
-fn labs(plan: &Plan) -> Vec<(String, Topology)> {
+fn labs(arguments: &Arguments) -> Vec<(String, Topology)> {
     let library = lab::scenarios().expect("the library is well");
     let known = library.into_iter();
-    let known = known.filter(|scenario| plan.wants(scenario.name));
+    let known = known.filter(|scenario| wants(&arguments.names, scenario.name));
     let known = known.map(|scenario| (scenario.name.to_owned(), scenario.topology));
-    let files = plan.names.iter().map(Path::new);
+    let files = arguments.names.iter().map(Path::new);
     let files = files.filter(|name| name.extension().is_some_and(|end| end == "toml"));
     let files = files.map(|file| {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -173,19 +140,23 @@ fn ids_of(lesson: &Lesson) -> impl Iterator<Item = &str> {
 
 /// Checks one scenario as often as it is wanted from each view, each time in a lab of its own: what one
 /// check leaves in caches and connections is nothing to the next.
-fn row(program: &Path, name: String, topology: &Topology, plan: &Plan) -> Row {
+fn row(program: &Path, name: String, topology: &Topology, arguments: &Arguments) -> Row {
     let begun = Instant::now();
     let lesson = topology.lesson.clone();
     let lesson = lesson.expect("every scenario has one");
     let healthy = lesson.both_ends.causes.is_empty();
-    let count = if healthy { plan.healthy } else { plan.repeat };
-    let views = (0..count).flat_map(|_| plan.views.iter().copied());
+    let count = match healthy {
+        true => arguments.healthy,
+        false => arguments.repeat,
+    };
+    let views = (0..count).flat_map(|_| View::ALL);
+    let views = views.filter(|view| arguments.view.is_none_or(|only| only == *view));
     let mut checks = Vec::new();
     for view in views {
         let _lab = up(program, topology);
         let checked = check(program, &judge::share(topology), view);
         let verdict = checked.verdict(&lesson);
-        say(&format!(
+        println!(
             "{name:26} {:10} {:34} {:5.1} s {}",
             view.as_str(),
             checked.named(),
@@ -195,14 +166,10 @@ fn row(program: &Path, name: String, topology: &Topology, plan: &Plan) -> Row {
             } else {
                 verdict.as_str()
             },
-        ));
+        );
         if verdict != Verdict::Right {
             let of = |text: &Option<String>| text.clone().unwrap_or_default();
-            say(&format!(
-                "    {} ({})",
-                of(&checked.headline),
-                of(&checked.run_file)
-            ));
+            println!("    {} ({})", of(&checked.headline), of(&checked.run_file));
         }
         checks.push(checked);
     }
@@ -227,7 +194,7 @@ fn check(program: &Path, share: &str, view: View) -> Checked {
     let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let causes = Checked::causes_in(&said);
     if causes.is_none() {
-        say(&String::from_utf8_lossy(&output.stderr));
+        println!("{}", String::from_utf8_lossy(&output.stderr));
     }
     let text = |said: &Value| said.as_str().map(str::to_owned);
     Checked {
@@ -261,7 +228,7 @@ fn packets(program: &Path, count: usize) -> (table::Figure, Value) {
         match mtu::prove(&lab.0, program, mtus) {
             Ok(proof) => slowest = slowest.max(proof.took.get() as f64 / 1e9),
             Err(reason) => {
-                say(&reason);
+                println!("{reason}");
                 wrong.push(reason);
             }
         }

@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use lab::{Lab, Launcher, Namespace, Topology};
+use lab::{Namespace, Topology};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::workload::{
+use crate::speeds::workload::{
     Direction, FarEnd, Lan, SHARE, TREE_FILE_BYTES, TREE_FOLDERS, Task, Workload,
 };
-use crate::{Result, chain, say};
+use crate::support::{Guard, Result, program, up};
 
 /// The file that is read, on the share; and the one that is written, in the client's memory.
 const SOURCE: &str = "source.bin";
@@ -58,46 +58,28 @@ const STAMP_EVERY: usize = 4096;
 
 /// A running lab. Dropping it takes it down.
 pub struct Field {
-    name: String,
-    lab: Lab,
+    lab: Guard,
     /// The least that it cost to touch a byte of the server's memory, in seconds of a processor.
     touch_cost: Mutex<f64>,
-}
-
-impl Drop for Field {
-    fn drop(&mut self) {
-        take_down(&self.name);
-    }
-}
-
-/// Takes a lab down, if it is still there.
-pub fn take_down(name: &str) {
-    match lab::down(name) {
-        Ok(_) | Err(lab::Error::NoSuchLab { .. }) => {}
-        Err(error) => say(&format!("error: {}", chain(&error))),
-    }
 }
 
 impl Field {
     /// Brings the LAN up.
     pub fn up(name: &str, lan: &Lan) -> Result<Self> {
-        let topology = Topology::parse(&lan.topology())?;
-        let lab = lab::up(name, &topology, &Launcher::current_program(&["supervise"])?)?;
         Ok(Self {
-            name: name.to_owned(),
-            lab,
+            lab: up(&program()?, name, &Topology::parse(&lan.topology())?)?,
             touch_cost: Mutex::new(f64::INFINITY),
         })
     }
 
     /// The client's namespaces.
     pub fn client(&self) -> Result<&Namespace> {
-        Ok(self.lab.namespace("client")?)
+        Ok(self.lab.0.namespace("client")?)
     }
 
     /// The server's.
     pub fn server(&self) -> Result<&Namespace> {
-        Ok(self.lab.namespace("server")?)
+        Ok(self.lab.0.namespace("server")?)
     }
 
     /// Name of the file or folder on the share.

@@ -7,7 +7,8 @@ use std::process::Command as Process;
 use host::exec::{Command, Exec, run_one};
 use serde_json::{Value, json};
 
-use super::{LAB, say, table, up};
+use super::{LAB, table, up};
+use crate::support::{median, smbclient_rate};
 
 /// The lab, where the network and not this machine is the limit.
 const SCENARIO: &str = "healthy-1g";
@@ -60,14 +61,15 @@ pub fn compare(program: &Path, rounds: usize) -> (table::Figure, Value) {
     let mut worst = 0.0_f64;
     let mut found = Vec::new();
     for (index, (rung, direction, tool)) in RUNGS.into_iter().enumerate() {
-        let (mine, other) = (middle(&mut ours[index]), middle(&mut theirs[index]));
+        let of = |rates: &[f64]| median(rates.to_vec()).expect("there were rounds");
+        let (mine, other) = (of(&ours[index]), of(&theirs[index]));
         let ratio = mine / other;
         worst = worst.max((ratio - 1.0).abs());
-        say(&format!(
+        println!(
             "{rung:5} {direction:5}: {:6.1} MB/s, {tool:13} {:6.1} MB/s, ratio {ratio:.4}",
             mine / 1e6,
             other / 1e6
-        ));
+        );
         found.push(json!({
             "rung": rung, "direction": direction, "tool": tool,
             "ours": ours[index], "theirs": theirs[index], "ratio": ratio,
@@ -139,16 +141,7 @@ fn smbclient(client: &dyn Exec, task: &str, says: &str) -> f64 {
             task,
         ],
     );
-    let line = said.lines().find(|line| line.starts_with(says));
-    let kib = line.and_then(|line| {
-        line.split_once(" (")?
-            .1
-            .split(' ')
-            .next()?
-            .parse::<f64>()
-            .ok()
-    });
-    kib.expect("a rate of smbclient") * 1024.0
+    smbclient_rate(&said, says).expect("a rate of smbclient")
 }
 
 /// What a command says on both of its streams.
@@ -157,9 +150,4 @@ fn tell(host: &dyn Exec, argv: &[&str]) -> String {
     assert_eq!(output.status, 0, "{argv:?}: {output:?}");
     let text = [output.stdout, output.stderr].concat();
     String::from_utf8_lossy(&text).into_owned()
-}
-
-fn middle(rates: &mut [f64]) -> f64 {
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
 }

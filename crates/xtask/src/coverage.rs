@@ -1,4 +1,4 @@
-//! `make coverage`: how often the intervals hold the truth, how often the same against itself is
+//! `xtask coverage`: how often the intervals hold the truth, how often the same against itself is
 //! called different, and how often 3 % under 2 % of noise is found in ten blocks, as `tune` and as
 //! `experiment run` decide it; the same of factorials, of what is switched from plot to plot only, and of
 //! the gate of the baseline against itself. Fails where it should not be trusted.
@@ -11,36 +11,50 @@
 //! Where one trial of twenty loses 10 to 40 % to somebody else, 0.807 is what a test could reach that knows
 //! which trials these were and what the others would have been without noise (20 000 simulated experiments,
 //! exact over all exchanges of arms). No test knows that; 0.75 is found.
-#![expect(clippy::print_stdout, reason = "it prints a table")]
-
-use std::env;
-use std::process::ExitCode;
-use std::thread;
 
 #[path = "../../stats/tests/it/consistency.rs"]
 mod consistency;
-#[path = "../tests/it/factorial.rs"]
+#[path = "../../experiment/tests/it/factorial.rs"]
 mod factorial;
-#[path = "../tests/it/noise.rs"]
-mod noise;
 
+use std::thread;
+
+use clap::Args;
 use factorial::Machine;
-use noise::{Noise, Tally, split_plot};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const RUNS: u32 = 2_000;
+use crate::noise::{self, Noise, Tally, split_plot};
+use crate::support::wants;
 
-fn main() -> ExitCode {
-    let only: Vec<String> = env::args().skip(1).collect();
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
+const RUNS: u32 = 2_000;
+/// What can be asked for alone.
+const PART_NAMES: [&str; 6] = [
+    "comparisons",
+    "family",
+    "consistency",
+    "factorials",
+    "gates",
+    "plots",
+];
+
+/// What is simulated.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Parts of it; all without any
+    #[arg(value_name = "PART", value_parser = PART_NAMES)]
+    only: Vec<String>,
+}
+
+/// Whether all of it can be trusted.
+pub fn run(Arguments { only }: &Arguments) -> bool {
     let mut well = true;
     println!("{RUNS} simulated experiments each, 2 % of noise, intervals of 95 %");
     for (name, compare) in [
         ("tune", noise::compare as Compare),
         ("experiment run", factorial::compare),
     ] {
-        if wanted("comparisons") {
+        if wants(only, "comparisons") {
             println!("two arms, as `{name}` decides");
             well &= comparisons(compare);
         }
@@ -52,13 +66,9 @@ fn main() -> ExitCode {
         ("gates", gates),
         ("plots", split_plots),
     ] {
-        well &= !wanted(name) || part();
+        well &= !wants(only, name) || part();
     }
-    if well {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    well
 }
 
 /// The noises that the promise is about.

@@ -1,29 +1,17 @@
-//! Our own engine: for a file this program as its own child, see [`crate::transfer`], for all else
+//! Our own engine: for a file this program as its own child, see [`crate::speeds::transfer`], for all else
 //! the program that people use.
 
-use std::env;
-use std::path::{Path, PathBuf};
-
 use super::{Cost, Timed, this_program, timed, to_file, whole};
-use crate::Result;
-use crate::field::Field;
-use crate::transfer::{Done, Order};
-use crate::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
+use crate::speeds::field::Field;
+use crate::speeds::transfer::{Done, Order};
+use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
+use crate::support::{Result, program};
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     match workload.task {
         Task::File => transfer(workload, field),
         Task::Tree(_) | Task::List(_) => command(workload, field),
     }
-}
-
-/// The program that `cargo` built beside this one.
-fn program() -> Result<PathBuf> {
-    let ours = env::current_exe()?;
-    let folder = ours.parent().and_then(Path::parent);
-    let program = folder.map(|folder| folder.join("linerate"));
-    let program = program.filter(|program| program.is_file());
-    program.ok_or_else(|| "the program `linerate` is not built\nhint: use `make bench`".into())
 }
 
 fn command(workload: &Workload, field: &Field) -> Result<Cost> {
@@ -86,7 +74,7 @@ fn transfer(workload: &Workload, field: &Field) -> Result<Cost> {
         cpu_seconds,
         memory_bytes,
         ..
-    } = timed(field, &[&program, "transfer", &order])?;
+    } = timed(field, &[&program, "speeds", "transfer", &order])?;
     let Done { bytes, seconds } = serde_json::from_slice(&output.stdout)?;
     Ok(Cost {
         bytes,

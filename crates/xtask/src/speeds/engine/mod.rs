@@ -18,9 +18,9 @@ use far_end::NullServer;
 use host::exec::{Command, Output, Process, run_one};
 use serde::Serialize;
 
-use crate::Result;
-use crate::field::Field;
-use crate::workload::{FarEnd, Protection, Task, Workload};
+use crate::speeds::field::Field;
+use crate::speeds::workload::{FarEnd, Protection, Task, Workload};
+use crate::support::{Result, chain};
 
 /// How long one transfer may take: fifty times what it should on 1 GbE.
 const RUN_LIMIT: Duration = Duration::from_secs(120);
@@ -253,7 +253,7 @@ fn timed(field: &Field, argv: &[&str]) -> Result<Timed> {
     let wrapper = ["bash", "-c", TIMED, "timed"];
     let command = Command::new(wrapper.iter().chain(argv).copied()).with_timeout(RUN_LIMIT);
     let output = run_one(field.client()?, &command).map_err(|error| {
-        let said = crate::chain(&error);
+        let said = chain(&error);
         format!("{} failed: {said}", Path::new(argv[0]).display())
     })?;
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -1,29 +1,21 @@
-//! `make truth`: presets of `bench` against the very tools that they stand for, in turn on the same
+//! `xtask truth`: presets of `bench` against the very tools that they stand for, in turn on the same
 //! machine: `iperf` against iperf3's own client on links of 1 and 10 Gbit/s, and the rows of `cdm9` in a
 //! folder against `fio` by hand. That folder is on a disk whose rate is held: the same job by hand twice
 //! in turn differs by a tenth and more on the disks and in the memory of virtual machines.
-//!
-//! ```text
-//! truth [--rounds N] [--folder FOLDER] [iperf] [fio]
-//! ```
-//!
-//! `--folder` takes a folder of this machine instead.
 
-mod support;
-
-use std::env;
-use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
+use clap::Args;
 use lab::Topology;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use stats::Unit;
-use support::{Guard, program};
+
+use crate::support::{self, Guard, Result, program, random_seed, wants};
 
 /// Name of the lab.
 const LAB: &str = "truth";
@@ -34,8 +26,6 @@ const DISK: &str = "/run/linerate/shares/disk";
 const DISK_RATE: &str = "20MiB";
 /// Seconds of each test of raw TCP.
 const TCP_SECONDS: &str = "3";
-/// Rounds, unless `--rounds` says otherwise; as few as give an interval of 95 %.
-const ROUNDS: usize = 6;
 /// How far a preset may be off.
 const BAND: f64 = 0.02;
 
@@ -47,46 +37,38 @@ const JOBS: [(&str, bool, &str, &str); 4] = [
     ("RND 4 KiB Q1 T1", true, "4k", "1"),
 ];
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+/// What is compared.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Rounds; six are as few as give an interval of 95 %
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    rounds: usize,
+    /// Read and write in this folder of this machine, and not on the disk of a lab
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Parts of it; both without any
+    #[arg(value_name = "PART", value_parser = ["iperf", "fio"])]
+    only: Vec<String>,
+}
 
 /// A figure of one of the two ways to get it, by what it is of.
 type Figures = Vec<(String, f64)>;
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(error) => {
-            say(&format!("error: {error}"));
-            ExitCode::from(70)
-        }
-    }
-}
-
-fn run() -> Result<bool> {
-    let (mut rounds, mut folder, mut only) = (ROUNDS, None, Vec::new());
-    let mut arguments = env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        let mut next = || arguments.next().unwrap_or_default();
-        match argument.as_str() {
-            "--rounds" => rounds = next().parse()?,
-            "--folder" => folder = Some(PathBuf::from(next())),
-            _ => only.push(argument),
-        }
-    }
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
-    let mut random = ChaCha8Rng::seed_from_u64(rand::random());
-    say(
-        "                                   |   linerate |    by hand | ratio, and 95 % of its median",
+/// Whether all figures are near enough to each other.
+pub fn run(arguments: &Arguments) -> Result<bool> {
+    let (rounds, only) = (arguments.rounds, &arguments.only);
+    let mut random = ChaCha8Rng::seed_from_u64(random_seed()?);
+    println!(
+        "                                   |   linerate |    by hand | ratio, and 95 % of its median"
     );
     let mut well = true;
-    if wanted("iperf") {
+    if wants(only, "iperf") {
         for rate in ["1Gbit", "10Gbit"] {
             well &= iperf(rate, rounds, &mut random)?;
         }
     }
-    if wanted("fio") {
-        well &= match &folder {
+    if wants(only, "fio") {
+        well &= match &arguments.folder {
             Some(folder) => {
                 fs::create_dir_all(folder)?;
                 fio(&Spot::Here(folder.canonicalize()?), rounds, &mut random)?
@@ -104,11 +86,6 @@ fn run() -> Result<bool> {
     Ok(well)
 }
 
-#[expect(clippy::print_stdout, reason = "a table is all that this does")]
-fn say(line: &str) {
-    println!("{line}");
-}
-
 /// A lab of two hosts; `more` is what its file says besides.
 fn up(rate: &str, more: &str) -> Result<Guard> {
     let text = format!(
@@ -117,7 +94,7 @@ fn up(rate: &str, more: &str) -> Result<Guard> {
          to = {{ host = \"server\", nic = \"lan1\", address = \"10.77.1.2/24\" }}\n\
          rate = \"{rate}\"\nmtu = 1500\n{more}"
     );
-    Ok(support::up(&program()?, LAB, &Topology::parse(&text)?)?)
+    support::up(&program()?, LAB, &Topology::parse(&text)?)
 }
 
 /// What runs a command on a host of the lab.
@@ -344,14 +321,14 @@ fn in_turn(
         let ratio = median(ratios, Unit::Ratio).ok_or("no round")?;
         let near = (ratio.value - 1.0).abs() <= BAND;
         well &= near;
-        say(&format!(
+        println!(
             "{:34} | {:>10} | {:>10} | {}{}",
             format!("{what} {name}"),
             rates[0],
             rates[1],
             report::quantity::estimate_with_interval(&ratio),
             if near { "" } else { "  OFF" }
-        ));
+        );
     }
     Ok(well)
 }

@@ -12,9 +12,9 @@ use host::exec::{Command, run_one};
 use lab::Namespace;
 
 use super::{Cost, Timed, timed};
-use crate::Result;
-use crate::field::Field;
-use crate::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
+use crate::speeds::field::Field;
+use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
+use crate::support::{Result, chain, say};
 
 /// What the guest's first process does.
 const SCRIPT: &str = "/run/linerate/cifs-script";
@@ -60,7 +60,7 @@ pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
         cpu_seconds,
         memory_bytes,
         ..
-    } = timed.map_err(|error| format!("{}: {said}", crate::chain(error.as_ref())))?;
+    } = timed.map_err(|error| format!("{}: {said}", chain(error.as_ref())))?;
     let took = said.lines().find_map(|line| line.strip_prefix("took "));
     let seconds = took.and_then(|took| {
         let (begin, end) = took.split_once(' ')?;
@@ -76,7 +76,6 @@ pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
 
 /// The guest's first process: loads the client, mounts, does the task, and switches off.
 fn script(workload: &Workload) -> Result<String> {
-    let (remote, local) = (Field::remote(workload), Field::local(workload));
     let mut options = "vers=3.1.1".to_owned();
     if workload.links > 1 {
         write!(options, ",multichannel,max_channels={}", workload.links)?;
@@ -86,35 +85,7 @@ fn script(workload: &Workload) -> Result<String> {
         Protection::Gmac => ",sec=ntlmsspi",
         Protection::Gcm => ",seal",
     });
-    // The host's file system is slow to reach from the guest, so small files come from and go to
-    // the guest's memory, and are moved there before or after what is measured.
-    let (before, task, after) = match (workload.task, workload.direction) {
-        (Task::File, Direction::Read) => (
-            String::new(),
-            format!("dd if=/mnt/share/{remote} of={local} iflag=direct bs=4M"),
-            String::new(),
-        ),
-        (Task::File, Direction::Write) => (
-            String::new(),
-            format!("dd if={local} of=/mnt/share/{remote} oflag=direct bs=4M conv=fsync"),
-            String::new(),
-        ),
-        (Task::Tree(_), Direction::Read) => (
-            String::new(),
-            format!("cp -r /mnt/share/{remote}/. /mnt/room/"),
-            format!("cp -r /mnt/room/. {local}/"),
-        ),
-        (Task::Tree(_), Direction::Write) => (
-            format!("cp -r {local}/. /mnt/room/"),
-            format!("cp -r /mnt/room/. /mnt/share/{remote}/"),
-            String::new(),
-        ),
-        (Task::List(_), _) => (
-            String::new(),
-            format!("ls -l /mnt/share/{remote} >/mnt/room/listing"),
-            format!("cp /mnt/room/listing {local}"),
-        ),
-    };
+    let [before, task, after] = steps(workload);
     let mut links = String::new();
     for link in 0..workload.links {
         let address = Lan::guest(link);
@@ -157,6 +128,39 @@ echo took $begin $end
     ))
 }
 
+/// What comes before the task, the task, and what comes after it. The host's file system is slow to reach from the guest,
+/// so small files come from and go to the guest's memory, and are moved there before or after what is measured.
+fn steps(workload: &Workload) -> [String; 3] {
+    let (remote, local) = (Field::remote(workload), Field::local(workload));
+    match (workload.task, workload.direction) {
+        (Task::File, Direction::Read) => [
+            String::new(),
+            format!("dd if=/mnt/share/{remote} of={local} iflag=direct bs=4M"),
+            String::new(),
+        ],
+        (Task::File, Direction::Write) => [
+            String::new(),
+            format!("dd if={local} of=/mnt/share/{remote} oflag=direct bs=4M conv=fsync"),
+            String::new(),
+        ],
+        (Task::Tree(_), Direction::Read) => [
+            String::new(),
+            format!("cp -r /mnt/share/{remote}/. /mnt/room/"),
+            format!("cp -r /mnt/room/. {local}/"),
+        ],
+        (Task::Tree(_), Direction::Write) => [
+            format!("cp -r {local}/. /mnt/room/"),
+            format!("cp -r /mnt/room/. /mnt/share/{remote}/"),
+            String::new(),
+        ],
+        (Task::List(_), _) => [
+            String::new(),
+            format!("ls -l /mnt/share/{remote} >/mnt/room/listing"),
+            format!("cp /mnt/room/listing {local}"),
+        ],
+    }
+}
+
 /// The client's NICs with the guest's devices on them. Dropped, all is as it was.
 struct Bridges<'a> {
     client: &'a Namespace,
@@ -193,7 +197,7 @@ impl Drop for Bridges<'_> {
         }
         let command = Command::new(["ip", "-force", "-batch", "-"]).with_stdin(batch);
         if let Err(error) = run_one(self.client, &command) {
-            crate::say(&format!("error: {}", crate::chain(&error)));
+            say(&format!("error: {}", chain(&error)));
         }
     }
 }

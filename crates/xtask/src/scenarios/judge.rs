@@ -1,5 +1,6 @@
 //! What one check said, and whether it was right.
 
+use clap::ValueEnum;
 use lab::{Expected, Lesson, Topology};
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ const STOLEN: &str = "cpu-stolen";
 const STOLEN_MIN: f64 = 0.05;
 
 /// Who is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum View {
     BothEnds,
     Client,

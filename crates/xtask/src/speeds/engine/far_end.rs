@@ -5,10 +5,10 @@ use std::io::BufRead;
 use host::exec::{Command, Exec, Process};
 
 use super::{listening, this_program};
-use crate::Result;
-use crate::field::Field;
-use crate::null::Tally;
-use crate::workload::{Direction, Workload};
+use crate::speeds::field::Field;
+use crate::speeds::null::Tally;
+use crate::speeds::workload::{Direction, Workload};
+use crate::support::Result;
 
 /// It runs. Dropping it ends it.
 pub(super) struct NullServer {
@@ -21,7 +21,7 @@ impl NullServer {
     /// Starts it, and waits until it listens.
     pub(super) fn start(workload: &Workload, field: &Field) -> Result<Self> {
         let (program, bytes) = (this_program()?, workload.bytes.to_string());
-        let command = Command::new([program.as_str(), "serve", &bytes]);
+        let command = Command::new([program.as_str(), "speeds", "serve", &bytes]);
         let mut process = field.server()?.spawn(&command)?;
         let output = listening(&mut process)?;
         Ok(Self { process, output })

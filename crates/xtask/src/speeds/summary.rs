@@ -4,8 +4,9 @@ use report::Style;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::engine::{Cost, ENGINES, Engine};
-use crate::workload::Workload;
+use crate::speeds::engine::{Cost, ENGINES, Engine};
+use crate::speeds::workload::Workload;
+use crate::support::median;
 
 /// One run that counts.
 #[derive(Debug, Serialize)]
@@ -60,7 +61,7 @@ fn lines<'a>(workloads: &[&'a Workload], runs: &'a [Run]) -> Vec<Line<'a>> {
                 let other = smbclient.iter().find(|other| other.round == run.round)?;
                 Some(run.rate() / other.rate())
             });
-            let times_smbclient = middle(ratios.collect());
+            let times_smbclient = median(ratios.collect());
             lines.push(Line {
                 workload: workload.name,
                 unit: workload.counts(0).1,
@@ -73,20 +74,12 @@ fn lines<'a>(workloads: &[&'a Workload], runs: &'a [Run]) -> Vec<Line<'a>> {
     lines
 }
 
-/// The median; nothing of nothing.
-fn middle(mut numbers: Vec<f64>) -> Option<f64> {
-    numbers.sort_by(f64::total_cmp);
-    let upper = *numbers.get(numbers.len() / 2)?;
-    let lower = numbers[(numbers.len() - 1) / 2];
-    Some((lower + upper) / 2.0)
-}
-
 impl Line<'_> {
     fn rates(&self) -> [f64; 3] {
         let rates: Vec<f64> = self.runs.iter().map(|run| run.rate()).collect();
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let most = rates.iter().copied().fold(0.0, f64::max);
-        [least, middle(rates).unwrap_or(0.0), most]
+        [least, median(rates).unwrap_or(0.0), most]
     }
 
     fn memory_bytes_max(&self) -> u64 {
@@ -98,7 +91,7 @@ impl Line<'_> {
     fn per_gigabyte(&self, seconds: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
         let costs = self.runs.iter().filter(|run| run.cost.bytes > 0);
         let costs = costs.filter_map(|run| Some(seconds(run)? / (run.cost.bytes as f64 / 1e9)));
-        middle(costs.collect())
+        median(costs.collect())
     }
 
     fn client_cpu(&self) -> Option<f64> {

@@ -4,10 +4,10 @@
 use host::exec::{Command, run_one};
 
 use super::{Cost, to_file, whole};
-use crate::Result;
-use crate::field::Field;
-use crate::transfer::credentials;
-use crate::workload::{Direction, Lan, SHARE, Task, Workload};
+use crate::speeds::field::Field;
+use crate::speeds::transfer::credentials;
+use crate::speeds::workload::{Direction, Lan, SHARE, Task, Workload};
+use crate::support::Result;
 
 /// Files that it moves at once: more than its 4, because others move as many.
 const TRANSFERS: &str = "--transfers=16";

@@ -1,25 +1,19 @@
-//! `make differences`: `tune` on real labs whose MTU makes a known difference, and how often it finds that.
+//! `xtask differences`: `tune` on real labs whose MTU makes a known difference, and how often it finds that.
 //! On a link with a rate, frames of 1500 bytes carry 1448 of payload in 1538; other MTUs carry 3 or 5 % more. Where
 //! nothing is to be found, the change is a setting that no packet meets. Another host fills a part of the link
 //! now and then, so that trials differ.
-//!
-//! ```text
-//! differences [--labs N] [--at-once N] [--first SEED] [0] [3] [5]
-//! ```
-#![expect(clippy::print_stdout, reason = "it prints a table")]
 
-mod support;
-
-use std::env;
-use std::error::Error;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 
+use clap::Args;
 use lab::Topology;
 use serde_json::Value;
-use support::{program, up};
+
+use crate::support::{Result, program, up, wants};
 
 /// Labs of each difference.
 const LABS: u64 = 20;
@@ -28,7 +22,22 @@ const AT_ONCE: u64 = 2;
 /// Counted seconds of each trial.
 const SECONDS: &str = "0.5";
 
-type Failure = Box<dyn Error + Send + Sync>;
+/// On how many labs, and which of them.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Labs of each difference
+    #[arg(long, value_name = "N", default_value_t = LABS)]
+    labs: u64,
+    /// Labs that are up at the same time
+    #[arg(long, value_name = "N", default_value_t = AT_ONCE, value_parser = clap::value_parser!(u64).range(1..))]
+    at_once: u64,
+    /// Seed of the first lab
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    first: u64,
+    /// Differences in percent; all without any
+    #[arg(value_name = "PERCENT", value_parser = DIFFERENCES.map(|difference| difference.percent))]
+    only: Vec<String>,
+}
 
 /// A difference in percent, what makes it, and how often it must be found and may be.
 struct Difference {
@@ -56,43 +65,19 @@ const DIFFERENCES: [Difference; 3] = [
     },
 ];
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(error) => {
-            println!("error: {error}");
-            ExitCode::from(70)
-        }
-    }
-}
-
-fn run() -> Result<bool, Failure> {
-    let (mut labs, mut at_once, mut first, mut only) = (LABS, AT_ONCE, 1, Vec::new());
-    let mut arguments = env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        let mut next = || arguments.next().unwrap_or_default().parse::<u64>();
-        match argument.as_str() {
-            "--labs" => labs = next()?,
-            "--at-once" => at_once = next()?.max(1),
-            "--first" => first = next()?,
-            _ => only.push(argument),
-        }
-    }
+/// Whether each difference was found as often as it must be.
+pub fn run(arguments: &Arguments) -> Result<bool> {
+    let seeds = arguments.first..arguments.first + arguments.labs;
     let mut well = true;
     for difference in &DIFFERENCES {
-        if only.is_empty() || only.iter().any(|only| only == difference.percent) {
-            well &= measure(difference, first..first + labs, at_once)?;
+        if wants(&arguments.only, difference.percent) {
+            well &= measure(difference, seeds.clone(), arguments.at_once)?;
         }
     }
     Ok(well)
 }
 
-fn measure(
-    difference: &Difference,
-    seeds: std::ops::Range<u64>,
-    at_once: u64,
-) -> Result<bool, Failure> {
+fn measure(difference: &Difference, seeds: Range<u64>, at_once: u64) -> Result<bool> {
     let labs = seeds.end - seeds.start;
     let mut found = 0;
     for start in seeds.clone().step_by(at_once as usize) {
@@ -104,7 +89,7 @@ fn measure(
             let ended = running.into_iter();
             ended
                 .map(|(seed, lab)| lab.join().map(|tuned| (seed, tuned)))
-                .collect::<Result<Vec<_>, _>>()
+                .collect::<thread::Result<Vec<_>>>()
         });
         for (seed, tuned) in tuned.expect("no lab panics") {
             let tuned = tuned?;
@@ -129,7 +114,7 @@ struct Tuned {
     said: String,
 }
 
-fn tune(difference: &Difference, seed: u64) -> Result<Tuned, Failure> {
+fn tune(difference: &Difference, seed: u64) -> Result<Tuned> {
     let name = format!("differs-{}-{seed}", difference.percent);
     let program = program()?;
     let _lab = up(&program, &name, &Topology::parse(LAN)?)?;
@@ -171,7 +156,7 @@ fn command(program: &Path, state: &Path) -> Command {
 }
 
 /// Whether it was kept, and what the ratios of both directions were.
-fn judged(said: &Value) -> Result<Tuned, Failure> {
+fn judged(said: &Value) -> Result<Tuned> {
     let experiments = said["experiments"].as_array().ok_or("no experiment")?;
     let tried = experiments.iter().find(|one| one["decision"].is_string());
     let tried = tried.ok_or("no decision")?;

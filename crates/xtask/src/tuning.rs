@@ -1,20 +1,17 @@
-//! `make tuning`: searches of `tune` over simulated machines with seven knobs, whose best of 128
+//! `xtask tuning`: searches of `tune` over simulated machines with seven knobs, whose best of 128
 //! settings is known, and over machines whose knobs do nothing.
-#![expect(clippy::print_stdout, reason = "it prints a table")]
 
-#[path = "../tests/it/landscape.rs"]
+#[path = "../../experiment/tests/it/landscape.rs"]
 #[expect(dead_code, reason = "tests look at more of a search")]
 mod landscape;
-#[path = "../tests/it/noise.rs"]
-#[expect(dead_code, reason = "tests compare arms as well")]
-mod noise;
 
 use landscape::find;
-use noise::Noise;
+
+use crate::noise::Noise;
 
 const RUNS: u64 = 100;
 
-fn main() {
+pub fn run() {
     println!("{RUNS} searches each, seven knobs, 128 settings");
     println!(
         "{:<16}{:>6}{:>13}{:>13}{:>9}{:>8}{:>18}",

@@ -1,4 +1,4 @@
-//! `make bench`: linerate's SMB engine against other programs, on the same LAN, the same server and
+//! `xtask speeds`: linerate's SMB engine against other programs, on the same LAN, the same server and
 //! the same files, round by round in random order.
 //!
 //! BENCHMARKS.md says how to repeat it and what to make of it.
@@ -10,17 +10,16 @@ mod summary;
 mod transfer;
 mod workload;
 
-use std::env;
-use std::error::Error;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{self, ExitCode};
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use clap::{Args, Subcommand};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -32,8 +31,8 @@ use null::Null;
 use summary::Run;
 use workload::{FarEnd, Workload};
 
-/// Rounds that count, unless `ROUNDS` says otherwise. One more before them is thrown away.
-const ROUNDS_DEFAULT: usize = 5;
+use crate::support::{Result, chain, random_seed, say, take_down};
+
 /// Where the results go.
 const FOLDER: &str = "target/bench";
 /// Memory that the largest files and a margin need.
@@ -41,93 +40,75 @@ const MEMORY_KIB_MIN: u64 = 6 << 20;
 /// Above this load others use the machine, too.
 const LOAD_QUIET: f64 = 1.0;
 
-/// Whatever went wrong.
-pub type Failure = Box<dyn Error + Send + Sync>;
-/// What may go wrong.
-pub type Result<T> = std::result::Result<T, Failure>;
+/// What is measured, and how often. `make bench` says it in the environment.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Workloads, separated by commas; all without any
+    #[arg(long, env = "ONLY", value_name = "NAMES", default_value = "")]
+    only: String,
+    /// Programs, separated by commas; all without any
+    #[arg(long, env = "ENGINES", value_name = "NAMES", default_value = "")]
+    engines: String,
+    /// Rounds that count; one more before them is thrown away
+    #[arg(long, env = "ROUNDS", value_name = "N", default_value_t = 5)]
+    rounds: usize,
+    /// Seed of the order, to have one again
+    #[arg(long, env = "SEED", value_name = "SEED")]
+    seed: Option<u64>,
+    #[command(subcommand)]
+    part: Option<Part>,
+}
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let ended = match words[..] {
-        // It has said on its standard output why it could not.
-        ["supervise", name] => {
-            return lab::supervise(name).map_or(ExitCode::FAILURE, |()| 0.into());
+/// What this program starts itself as, in the lab.
+#[derive(Debug, Subcommand)]
+enum Part {
+    /// Move one file, as the client
+    #[command(hide = true)]
+    Transfer { order: String },
+    /// Be the server that is not the limit
+    #[command(hide = true)]
+    Serve { bytes: u64 },
+}
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    match &arguments.part {
+        Some(Part::Transfer { order }) => {
+            let done = transfer::run(order)?;
+            println!("{}", json!(done));
+            Ok(())
         }
-        ["transfer", order] => {
-            transfer::run(order).and_then(|done| print(&json!(done).to_string()))
-        }
-        ["serve", bytes] => serve(bytes),
-        [] => bench(),
-        _ => Err("no arguments are taken\nhint: see BENCHMARKS.md".into()),
-    };
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(&format!("error: {}", chain(error.as_ref())));
-            ExitCode::FAILURE
-        }
+        Some(Part::Serve { bytes }) => serve(*bytes),
+        None => bench(Plan::of(arguments)?),
     }
 }
 
 /// Is the server that is not the limit, with a file of so many bytes, until our input ends.
-fn serve(bytes: &str) -> Result<()> {
-    let server = Arc::new(Null::new(bytes.parse()?)?);
+fn serve(bytes: u64) -> Result<()> {
+    let server = Arc::new(Null::new(bytes)?);
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, FarEnd::Null.port()))?;
-    print("listening")?;
+    println!("listening");
     let serving = Arc::clone(&server);
     thread::spawn(move || serving.serve(&listener));
     io::copy(&mut io::stdin().lock(), &mut io::sink())?;
-    print(&json!(server.tally()).to_string())
+    println!("{}", json!(server.tally()));
+    Ok(())
 }
 
-/// Writes data.
-fn print(text: &str) -> Result<()> {
-    Ok(writeln!(io::stdout().lock(), "{text}")?)
-}
-
-/// Writes talk.
-fn say(text: &str) {
-    // Nobody is left to be told that nobody listens.
-    writeln!(io::stderr().lock(), "{text}").ok();
-}
-
-/// An error with all its causes.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
-}
-
-/// What the environment asks for.
-struct Wishes {
+/// The arguments as they are meant.
+struct Plan {
     workloads: Vec<&'static Workload>,
     engines: Vec<Engine>,
     rounds: usize,
     seed: u64,
 }
 
-impl Wishes {
-    fn read() -> Result<Self> {
-        let number = |name: &str| -> Result<Option<u64>> {
-            let text = env::var(name).ok();
-            let parse = |text: String| {
-                text.parse::<u64>()
-                    .map_err(|error| format!("{name} is no number: {error}"))
-            };
-            Ok(text.map(parse).transpose()?)
-        };
-        let rounds = number("ROUNDS")?.map_or(Ok(ROUNDS_DEFAULT), usize::try_from)?;
-        let new_seed = || getrandom::u64().map_err(|error| format!("no random number: {error}"));
+impl Plan {
+    fn of(arguments: &Arguments) -> Result<Self> {
         Ok(Self {
-            workloads: workload::chosen(&env::var("ONLY").unwrap_or_default())?,
-            engines: engine::chosen(&env::var("ENGINES").unwrap_or_default())?,
-            rounds: rounds.clamp(1, 1000),
-            seed: number("SEED")?.map_or_else(new_seed, Ok)?,
+            workloads: workload::chosen(&arguments.only)?,
+            engines: engine::chosen(&arguments.engines)?,
+            rounds: arguments.rounds.clamp(1, 1000),
+            seed: arguments.seed.map_or_else(random_seed, Ok)?,
         })
     }
 }
@@ -152,7 +133,7 @@ impl Interrupt {
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone();
             if let Some(name) = lab {
-                field::take_down(&name);
+                take_down(&name);
             }
         })?;
         Ok(interrupt)
@@ -174,69 +155,116 @@ impl Interrupt {
     }
 }
 
-fn bench() -> Result<()> {
-    let wishes = Wishes::read()?;
-    let (engines, missing) = installed(&wishes.engines);
+fn bench(plan: Plan) -> Result<()> {
+    let (engines, missing) = installed(&plan.engines);
     missing.iter().for_each(|reason| say(reason));
     let machine = machine();
     check_machine()?;
     fs::create_dir_all(FOLDER)?;
     say(&format!(
         "seed {}, {} rounds after one that does not count",
-        wishes.seed, wishes.rounds
+        plan.seed, plan.rounds
     ));
-    let interrupt = Interrupt::listen()?;
-    let mut random = ChaCha8Rng::seed_from_u64(wishes.seed);
-    let mut runs = Vec::new();
-    let mut troubles = Vec::new();
+    let mut bench = Bench {
+        engines,
+        machine,
+        interrupt: Interrupt::listen()?,
+        random: ChaCha8Rng::seed_from_u64(plan.seed),
+        runs: Vec::new(),
+        troubles: Vec::new(),
+        plan,
+    };
+    let workloads = bench.plan.workloads.clone();
     let same_lan = |one: &&Workload, other: &&Workload| one.lan == other.lan;
-    for (number, group) in wishes.workloads.chunk_by(same_lan).enumerate() {
+    for (number, group) in workloads.chunk_by(same_lan).enumerate() {
+        bench.measure(number, group)?;
+    }
+    println!("{}", summary::table(&workloads, &bench.runs));
+    missing.iter().for_each(|reason| println!("{reason}"));
+    match bench.troubles.is_empty() {
+        true => Ok(()),
+        false => Err(bench.troubles.join("\nerror: ").into()),
+    }
+}
+
+/// A plan, and what has come of it so far.
+struct Bench {
+    plan: Plan,
+    /// Those of the plan that this machine has.
+    engines: Vec<Engine>,
+    machine: Value,
+    interrupt: Interrupt,
+    random: ChaCha8Rng,
+    runs: Vec<Run>,
+    troubles: Vec<String>,
+}
+
+impl Bench {
+    /// Workloads of one LAN. Those that move the same file take turns, so that they can be compared with each other, too.
+    fn measure(&mut self, number: usize, group: &[&'static Workload]) -> Result<()> {
         let name = format!("bench-{}-{number}", process::id());
-        let field = match interrupt.field(name, group[0]) {
+        let field = match self.interrupt.field(name, group[0]) {
             Ok(field) => field,
             Err(error) => {
-                interrupt.check()?;
-                troubles.push(format!("{}: {}", group[0].name, chain(error.as_ref())));
-                continue;
+                self.interrupt.check()?;
+                let error = chain(error.as_ref());
+                self.troubles.push(format!("{}: {error}", group[0].name));
+                return Ok(());
             }
         };
-        // Those that move the same file take turns, so that they can be compared with each other, too.
         for alike in group.chunk_by(|one, other| one.is_like(other)) {
-            alike.iter().for_each(|workload| say(workload.name));
-            field.furnish(alike[0])?;
-            let turns = alike.iter().flat_map(|&workload| {
-                let able = engines.iter().filter(|engine| engine.takes(workload));
-                able.map(move |&engine| (workload, engine))
-            });
-            let mut left: Vec<(&Workload, Engine)> = turns.collect();
-            for round in 0..=wishes.rounds {
-                left.shuffle(&mut random);
-                left.retain(
-                    |&(workload, engine)| match play(engine, workload, round, &field) {
-                        Ok(Some(run)) => {
-                            runs.push(run);
-                            true
-                        }
-                        Ok(None) => true,
-                        Err(error) => {
-                            let error = chain(error.as_ref());
-                            troubles.push(format!("{}: {}: {error}", workload.name, engine.name()));
-                            false
-                        }
-                    },
-                );
-                interrupt.check()?;
-            }
+            self.take_turns(alike, &field)?;
             // What was measured stays, whatever happens to the rest.
-            write(&wishes, &machine, &runs)?;
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    fn take_turns(&mut self, alike: &[&'static Workload], field: &Field) -> Result<()> {
+        alike.iter().for_each(|workload| say(workload.name));
+        field.furnish(alike[0])?;
+        let mut left = Vec::new();
+        for &workload in alike {
+            let able = self.engines.iter().copied();
+            let able = able.filter(|engine| engine.takes(workload));
+            left.extend(able.map(|engine| (workload, engine)));
+        }
+        for round in 0..=self.plan.rounds {
+            left.shuffle(&mut self.random);
+            left.retain(|&(workload, engine)| self.plays(workload, engine, round, field));
+            self.interrupt.check()?;
+        }
+        Ok(())
+    }
+
+    /// One engine's turn; whether it has another one.
+    fn plays(&mut self, workload: &Workload, engine: Engine, round: usize, field: &Field) -> bool {
+        match play(engine, workload, round, field) {
+            Ok(run) => {
+                self.runs.extend(run);
+                true
+            }
+            Err(error) => {
+                let error = chain(error.as_ref());
+                let trouble = format!("{}: {}: {error}", workload.name, engine.name());
+                self.troubles.push(trouble);
+                false
+            }
         }
     }
-    print(&summary::table(&wishes.workloads, &runs))?;
-    missing.iter().try_for_each(|reason| print(reason))?;
-    if troubles.is_empty() {
-        Ok(())
-    } else {
-        Err(troubles.join("\nerror: ").into())
+
+    /// Writes the summary, and beside it every run, so that others can compute their own.
+    fn write(&self) -> Result<()> {
+        let (folder, workloads) = (Path::new(FOLDER), &self.plan.workloads);
+        let summary = summary::json(workloads, &self.runs);
+        fs::write(folder.join("summary.json"), format!("{summary:#}\n"))?;
+        let markdown = summary::markdown(workloads, &self.runs);
+        fs::write(folder.join("summary.md"), markdown)?;
+        let all = json!({
+            "seed": self.plan.seed, "rounds": self.plan.rounds,
+            "machine": self.machine, "runs": self.runs,
+        });
+        Ok(fs::write(folder.join("runs.json"), format!("{all:#}\n"))?)
     }
 }
 
@@ -326,16 +354,4 @@ fn machine() -> Value {
         "load": load(),
         "versions": serde_json::Map::from_iter(versions),
     })
-}
-
-/// Writes the summary, and beside it every run, so that others can compute their own.
-fn write(wishes: &Wishes, machine: &Value, runs: &[Run]) -> Result<()> {
-    let folder = Path::new(FOLDER);
-    let summary = summary::json(&wishes.workloads, runs);
-    fs::write(folder.join("summary.json"), format!("{summary:#}\n"))?;
-    let markdown = summary::markdown(&wishes.workloads, runs);
-    fs::write(folder.join("summary.md"), markdown)?;
-    let seed = wishes.seed;
-    let all = json!({ "seed": seed, "rounds": wishes.rounds, "machine": machine, "runs": runs });
-    Ok(fs::write(folder.join("runs.json"), format!("{all:#}\n"))?)
 }

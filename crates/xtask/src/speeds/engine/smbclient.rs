@@ -2,9 +2,9 @@
 //! has closed it, to the millisecond.
 
 use super::{Cost, Timed, timed, to_file, whole};
-use crate::Result;
-use crate::field::Field;
-use crate::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
+use crate::speeds::field::Field;
+use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
+use crate::support::{Result, smbclient_rate};
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     let service = format!("//{}/{SHARE}", Lan::server(0));
@@ -49,16 +49,13 @@ pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     } = timed(field, &argv)?;
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
-    let line = text.lines().find(|line| line.starts_with(said));
-    let rate = line.and_then(|line| line.split_once(" (")?.1.split(' ').next());
-    let kib_per_second: Option<f64> = rate.and_then(|rate| rate.parse().ok());
-    let kib_per_second = kib_per_second.filter(|rate| rate.is_finite() && *rate > 0.0);
-    let kib_per_second = kib_per_second.ok_or_else(|| format!("does not say its rate: {text}"))?;
+    let rate = smbclient_rate(&text, said).filter(|rate| rate.is_finite() && *rate > 0.0);
+    let rate = rate.ok_or_else(|| format!("does not say its rate: {text}"))?;
     // It ended well, and that the whole file arrived is checked by whoever called us.
     let bytes = workload.bytes;
     Ok(Cost {
         bytes,
-        seconds: bytes as f64 / 1024.0 / kib_per_second,
+        seconds: bytes as f64 / rate,
         cpu_seconds,
         memory_bytes,
     })

@@ -1,0 +1,90 @@
+//! What the tasks share: the program that stands beside this one, labs that end with them, how failures are said, and
+//! small things that several of them need.
+
+use std::env;
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use lab::{Lab, Launcher, Topology};
+
+/// Whatever went wrong.
+pub type Failure = Box<dyn Error + Send + Sync>;
+/// What may go wrong.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// Writes talk.
+pub fn say(text: &str) {
+    // Nobody is left to be told that nobody listens.
+    writeln!(io::stderr().lock(), "{text}").ok();
+}
+
+/// An error with all its causes.
+pub fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+/// The program `linerate`, built by the same profile as this one.
+pub fn program() -> Result<PathBuf> {
+    let program = env::current_exe()?.with_file_name("linerate");
+    if program.is_file() {
+        return Ok(program);
+    }
+    let missing = format!("`{}` is not there", program.display());
+    Err(format!("{missing}\nhint: `make` builds it; see CONTRIBUTING.md").into())
+}
+
+/// A lab that ends with this.
+pub struct Guard(pub Lab);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        take_down(self.0.name());
+    }
+}
+
+/// Brings a lab up, which the program supervises.
+pub fn up(program: &Path, name: &str, topology: &Topology) -> Result<Guard> {
+    let program = program.display().to_string();
+    let launcher = Launcher::new([program.as_str(), "lab", "supervise"]);
+    Ok(Guard(lab::up(name, topology, &launcher)?))
+}
+
+/// Takes a lab down, if it is still there.
+pub fn take_down(name: &str) {
+    match lab::down(name) {
+        Ok(_) | Err(lab::Error::NoSuchLab { .. }) => {}
+        Err(error) => say(&format!("error: {}", chain(&error))),
+    }
+}
+
+/// Whether a part of a task is asked for: each is, where none is named.
+pub fn wants(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|only| only == name)
+}
+
+/// A seed that nobody chose.
+pub fn random_seed() -> Result<u64> {
+    Ok(getrandom::u64().map_err(|error| format!("no random number: {error}"))?)
+}
+
+/// The median; nothing of nothing.
+pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let upper = *numbers.get(numbers.len() / 2)?;
+    let lower = numbers[(numbers.len() - 1) / 2];
+    Some((lower + upper) / 2.0)
+}
+
+/// Bytes per second in what smbclient said, in the line that begins so.
+pub fn smbclient_rate(said: &str, begin: &str) -> Option<f64> {
+    let line = said.lines().find(|line| line.starts_with(begin))?;
+    let kib_per_second: f64 = line.split_once(" (")?.1.split(' ').next()?.parse().ok()?;
+    Some(kib_per_second * 1024.0)
+}
