@@ -43,6 +43,7 @@ told-change =
     .hint = hint: { $hint }
     .damaged = warning: { $error }
     .leftovers = warning: what { $runs } changed is still so, because it was cut short or is still at work: what is measured now is measured with it
+    .unproven = warning: { $host }: { $reason }
     .no-own-profile = warning: no profile of `{ $folder }` is used: { $reason }
     .lease = { $host } would put itself back if it heard nothing for { $seconds } s
     .so-already = it is so already; nothing was changed

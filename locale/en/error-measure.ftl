@@ -9,6 +9,7 @@ error-measure =
     .stopped = the trial was stopped
     .recipe = the recipe `{ $name }` cannot be used: { $reason }
     .recipe-line = line { $line } is none of a recipe
+    .no-size = there is no size `{ $size }`; there are: { $sizes }
     .connect = cannot connect to `{ $address }`
     .nic = cannot use the interface `{ $nic }` for the connection
     .not-agreed = `{ $server }` agreed to { $agreed } where { $demanded } was demanded

@@ -43,6 +43,7 @@ told-change =
     .hint = ヒント: { $hint }
     .damaged = 警告: { $error }
     .leftovers = 警告: { $runs } が変更した設定が残っています。処理が途中で打ち切られたか、まだ実行中です。これから測定する結果は、その設定の影響を受けます
+    .unproven = 警告: { $host }: { $reason }
     .no-own-profile = 警告: `{ $folder }` のプロファイルは使用しません: { $reason }
     .lease = { $host } は、{ $seconds } 秒間通信がない場合、自動的に設定を元に戻します
     .so-already = すでにその設定になっています。何も変更していません

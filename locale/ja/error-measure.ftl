@@ -9,6 +9,7 @@ error-measure =
     .stopped = 試行が中止されました
     .recipe = レシピ `{ $name }` を使用できません: { $reason }
     .recipe-line = { $line } 行目はレシピの記述ではありません
+    .no-size = サイズ `{ $size }` はありません。次のいずれかを指定してください: { $sizes }
     .connect = `{ $address }` に接続できません
     .nic = 接続にインターフェイス `{ $nic }` を使用できません
     .not-agreed = `{ $server }` は、指定した { $demanded } ではなく { $agreed } で合意しました

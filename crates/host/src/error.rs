@@ -131,7 +131,7 @@ pub enum Error {
         /// The value, where it was to be set.
         to: Option<Value>,
         /// Why not.
-        reason: String,
+        reason: Box<Message>,
         /// What to do instead.
         hint: Option<Message>,
         /// Whether nobody can mean that, so that no other host would take it either.
@@ -223,7 +223,7 @@ pub enum Error {
         /// Its id.
         change: String,
         /// What is not as before.
-        left: Vec<String>,
+        left: Vec<Message>,
     },
     /// A host does not exist any more, and nothing on it is left to restore.
     HostGone {

@@ -215,6 +215,7 @@ macro_rules! resources {
             include_str!(concat!("../../../locale/", $language, "/error-copy.ftl")),
             include_str!(concat!("../../../locale/", $language, "/error-change.ftl")),
             include_str!(concat!("../../../locale/", $language, "/error-plan.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/error-knob.ftl")),
         ]
     };
 }

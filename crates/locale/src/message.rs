@@ -2,12 +2,14 @@
 
 use std::net::IpAddr;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::Language;
 
 /// Something to say. In JSON it is its English text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(with = "String", inline)]
 pub struct Message {
     /// Stable id of the sentence.
     pub id: &'static str,

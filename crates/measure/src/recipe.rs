@@ -35,12 +35,70 @@ pub const PRESETS: &[Preset] = &presets![
     "copy",
     "copy-10gb",
     "lantest",
-    "lantest-3mb",
-    "lantest-30mb",
-    "lantest-3000mb",
     "frames",
     "frames-fast"
 ];
+
+/// The preset that has a parameter, the size of its large file.
+const LANTEST: &str = "lantest";
+
+/// What HELIOS LanTest does for one class of networks.
+struct LantestSize {
+    /// As it is typed.
+    name: &'static str,
+    /// What of the preset's text is its own: title, network, block and size of the large file.
+    texts: [&'static str; 4],
+}
+
+/// Where nobody names a size, as the preset's text has it.
+const LANTEST_DEFAULT: LantestSize = LantestSize {
+    name: "300mb",
+    texts: ["\"LAN test\"", "on Gigabit Ethernet", "128 KiB", "300 MB"],
+};
+
+const LANTEST_SIZES: [LantestSize; 4] = [
+    LantestSize {
+        name: "3mb",
+        texts: ["\"LAN test, 3 MB\"", "on a slow network", "32 KiB", "3 MB"],
+    },
+    LantestSize {
+        name: "30mb",
+        texts: [
+            "\"LAN test, 30 MB\"",
+            "on a slow network",
+            "64 KiB",
+            "30 MB",
+        ],
+    },
+    LANTEST_DEFAULT,
+    LantestSize {
+        name: "3000mb",
+        texts: [
+            "\"LAN test, 3000 MB\"",
+            "on 10 Gigabit Ethernet",
+            "1024 KiB",
+            "3000 MB",
+        ],
+    },
+];
+
+impl Preset {
+    /// As it is typed: `lantest[:SIZE]`.
+    #[must_use]
+    pub fn usage(&self) -> String {
+        match self.name {
+            LANTEST => format!("{LANTEST}[:SIZE]"),
+            name => name.to_owned(),
+        }
+    }
+
+    /// Its text for a size that is typed behind its name.
+    fn of_size(&self, size: &LantestSize) -> String {
+        let pairs = LANTEST_DEFAULT.texts.into_iter().zip(size.texts);
+        let text = self.toml.to_owned();
+        pairs.fold(text, |text, (own, other)| text.replace(own, other))
+    }
+}
 
 /// Reads a recipe and checks it.
 ///
@@ -81,10 +139,24 @@ fn read(
 /// The preset of that name; none where there is no such preset.
 ///
 /// # Errors
-/// Never for a preset of this program: tests read them all.
+/// [`Error::Recipe`] where it is not there in the size that is named; else never, because tests read them all.
 pub fn preset(name: &str) -> Option<Result<Recipe, Error>> {
-    let found = PRESETS.iter().find(|preset| preset.name == name)?;
-    Some(recipe(name, found.toml))
+    let of_name = |name: &str| PRESETS.iter().find(|preset| preset.name == name);
+    if let Some(found) = of_name(name) {
+        return Some(recipe(name, found.toml));
+    }
+    // `lantest-3mb` was a preset of its own; version 0.2 will not know that name any more.
+    let size = name.strip_prefix(LANTEST)?.strip_prefix([':', '-'])?;
+    let found = of_name(LANTEST)?;
+    let Some(known) = LANTEST_SIZES.iter().find(|known| known.name == size) else {
+        let sizes: Vec<String> = LANTEST_SIZES.map(|known| known.name.to_owned()).into();
+        let reason = say("error-measure.no-size").with("size", size);
+        return Some(Err(Error::Recipe {
+            name: name.to_owned(),
+            reason: reason.with("sizes", sizes),
+        }));
+    };
+    Some(recipe(name, &found.of_size(known)))
 }
 
 #[cfg(test)]
@@ -235,9 +307,14 @@ mod tests {
         assert!(lantest.needs_file());
         let (mb, kib) = (1_000_000, 1 << 10);
         for (class, size, block) in [
+            ("lantest:3mb", 3 * mb, 32 * kib),
+            ("lantest:30mb", 30 * mb, 64 * kib),
+            ("lantest", 300 * mb, 128 * kib),
+            ("lantest:300mb", 300 * mb, 128 * kib),
+            ("lantest:3000mb", 3000 * mb, 1024 * kib),
+            // As they were called before.
             ("lantest-3mb", 3 * mb, 32 * kib),
             ("lantest-30mb", 30 * mb, 64 * kib),
-            ("lantest", 300 * mb, 128 * kib),
             ("lantest-3000mb", 3000 * mb, 1024 * kib),
         ] {
             let other = preset(class).unwrap().unwrap();
@@ -251,6 +328,24 @@ mod tests {
                 "{class}"
             );
         }
+    }
+
+    #[test]
+    fn a_size_is_in_all_texts_of_a_preset_and_another_one_is_refused_with_those_that_there_are() {
+        let large = preset("lantest:3000mb").unwrap().unwrap();
+        assert_eq!(large.title, "LAN test, 3000 MB");
+        assert!(large.about.contains("on 10 Gigabit Ethernet"));
+        assert!(large.about.contains("in blocks of 1024 KiB"));
+        assert_eq!(large.tests[3].name, "file of 3000 MB");
+        let own = preset("lantest:300mb").unwrap().unwrap();
+        assert_eq!(own.title, preset("lantest").unwrap().unwrap().title);
+        let usage: Vec<String> = PRESETS.iter().map(Preset::usage).collect();
+        assert!(usage.contains(&"lantest[:SIZE]".to_owned()), "{usage:?}");
+        for wrong in ["lantest:5mb", "lantest:", "lantest:3MB"] {
+            let error = preset(wrong).unwrap().unwrap_err().to_string();
+            assert!(error.contains("3mb, 30mb, 300mb, 3000mb"), "{error}");
+        }
+        assert!(preset("cdm9:3mb").is_none() && preset("lantest3mb").is_none());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use locale::Message;
 use record::{HostName, Setting, Value};
 
 use super::journal::{Journal, Mark, Opened};
@@ -269,10 +270,10 @@ impl OpenChange {
     /// When something is not as before in the end.
     pub fn revert(&mut self) -> Result<(), Error> {
         let reports = self.restore();
-        let left: Vec<String> = reports
+        let left: Vec<Message> = reports
             .iter()
             .filter(|report| !report.outcome.is_settled())
-            .map(ToString::to_string)
+            .map(Report::message)
             .collect();
         self.taken_back = left.is_empty();
         if self.taken_back {

@@ -1,9 +1,9 @@
 //! Putting hosts back as they were before a change, without touching what somebody else changed.
 
 use std::collections::BTreeMap;
-use std::error::Error as _;
 use std::fmt;
 
+use locale::{Language, Message, say};
 use record::{HostName, KnobId, Target, Value};
 
 use super::journal::Opened;
@@ -30,7 +30,7 @@ pub enum Foreign {
 }
 
 /// What became of one setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It was as before; nothing had to be done.
     AlreadyBefore,
@@ -47,14 +47,14 @@ pub enum Outcome {
     /// The interface, or the whole host, is no longer there.
     Gone {
         /// How we know.
-        reason: String,
+        reason: Message,
     },
     /// Another machine answers under this name; it was left alone.
     OtherMachine,
     /// It could not be put back.
     Failed {
         /// Why, outermost first.
-        chain: Vec<String>,
+        chain: Vec<Message>,
     },
     /// These commands would put it back; nothing was done.
     WouldRestore {
@@ -80,10 +80,27 @@ impl Outcome {
             | Self::WouldRestore { .. } => false,
         }
     }
+
+    fn message(&self) -> Message {
+        match self {
+            Self::AlreadyBefore => say("undone.as-before"),
+            Self::Restored => say("undone.put-back"),
+            Self::SiblingRestored => say("undone.sibling-put-back"),
+            Self::Foreign | Self::SiblingForeign => say("undone.set-by-others"),
+            Self::Restarted => say("undone.restarted"),
+            Self::Gone { reason } => reason.clone(),
+            Self::OtherMachine => say("undone.other-machine"),
+            Self::Failed { chain } => {
+                let chain = record::chain(chain.iter().cloned());
+                chain.unwrap_or_else(|| say("undone.not-as-before"))
+            }
+            Self::WouldRestore { .. } => say("undone.would-put-back"),
+        }
+    }
 }
 
 /// What became of one setting when a change was taken back.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The host.
     pub host: HostName,
@@ -103,30 +120,26 @@ pub struct Report {
     pub outcome: Outcome,
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Report {
+    /// What became of which setting, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
         let place = Place {
             host: self.host.clone(),
             target: self.target.clone(),
             knob: self.knob.clone(),
         };
-        write!(formatter, "{place}, `{}` before", self.before)?;
-        if let Some(now) = &self.now {
-            write!(formatter, ", reads `{now}`")?;
-        }
-        match &self.outcome {
-            Outcome::AlreadyBefore => formatter.write_str(": nothing to do"),
-            Outcome::Restored => formatter.write_str(": put back"),
-            Outcome::SiblingRestored => formatter.write_str(": moved with the change, put back"),
-            Outcome::Foreign | Outcome::SiblingForeign => {
-                formatter.write_str(": changed by somebody else, left alone")
-            }
-            Outcome::Restarted => formatter.write_str(": the host has restarted since"),
-            Outcome::Gone { reason } => write!(formatter, ": {reason}"),
-            Outcome::OtherMachine => formatter.write_str(": another machine answers now"),
-            Outcome::Failed { chain } => write!(formatter, ": {}", chain.join(": ")),
-            Outcome::WouldRestore { .. } => formatter.write_str(": would be put back"),
-        }
+        say("undone.report")
+            .with("place", place.message())
+            .with("before", self.before.to_string())
+            .with_known("now", self.now.as_ref().map(ToString::to_string))
+            .with("outcome", self.outcome.message())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
     }
 }
 
@@ -306,9 +319,9 @@ impl<'a> Restore<'a> {
             (knob, unread) => {
                 let chain = match (unread, broken.get(&entry.host)) {
                     (Some(Err(refusal)), _) => vec![refusal.reason.clone()],
-                    (_, Some(error)) => error_chain(error),
-                    _ if knob.is_none() => vec!["this program does not know the knob".into()],
-                    _ => vec!["it cannot be read".into()],
+                    (_, Some(error)) => error.chain(),
+                    _ if knob.is_none() => vec![say("undone.unknown-knob")],
+                    _ => vec![say("undone.not-read")],
                 };
                 goal.outcome = Outcome::Failed { chain };
             }
@@ -445,8 +458,8 @@ fn settle(goal: &mut Goal<'_>, values: &Values<'_>, touched: &[Key<'_>], trouble
     }
     if !reached(goal, values) {
         let chain = match trouble {
-            Some(error) => error_chain(error),
-            None => vec!["it does not read as before".to_owned()],
+            Some(error) => error.chain(),
+            None => vec![say("undone.not-as-before")],
         };
         goal.outcome = Outcome::Failed { chain };
         return;
@@ -504,15 +517,4 @@ pub(crate) fn untouched(opened: &Opened, host: &HostName, outcome: &Outcome) -> 
             outcome: outcome.clone(),
         })
         .collect()
-}
-
-/// An error with its causes, outermost first.
-pub(crate) fn error_chain(error: &Error) -> Vec<String> {
-    let mut chain = vec![error.to_string()];
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        chain.push(error.to_string());
-        cause = error.source();
-    }
-    chain
 }

@@ -6,7 +6,7 @@ use record::HostName;
 
 use super::journal::{Hints, Journal, Opened};
 use super::model::HostIdentity;
-use super::restore::{Foreign, Keep, Outcome, Report, Restore, error_chain, untouched};
+use super::restore::{Foreign, Keep, Outcome, Report, Restore, untouched};
 use crate::{Error, Host, knob};
 
 /// What became of one change when it was undone.
@@ -171,12 +171,12 @@ fn look_up(identity: &HostIdentity, resolve: &Resolve<'_>) -> Found {
         Ok(host) => host,
         Err(error @ Error::HostGone { .. }) => {
             return Found::Not(Outcome::Gone {
-                reason: error_chain(&error).join(": "),
+                reason: error.message(),
             });
         }
         Err(error) => {
             return Found::Not(Outcome::Failed {
-                chain: error_chain(&error),
+                chain: error.chain(),
             });
         }
     };
@@ -184,7 +184,7 @@ fn look_up(identity: &HostIdentity, resolve: &Resolve<'_>) -> Found {
         Ok(now) => now,
         Err(error) => {
             return Found::Not(Outcome::Failed {
-                chain: error_chain(&error),
+                chain: error.chain(),
             });
         }
     };

@@ -1,7 +1,9 @@
 //! What errors of hosts say, in any language.
 
+use std::io;
+
 use locale::{Message, say};
-use record::{Target, Value};
+use record::{Target, Value, input};
 
 use super::{Error, Place, own};
 use crate::exec::SshProblem;
@@ -23,6 +25,17 @@ impl Place {
 }
 
 impl Error {
+    /// What happened, and each of its causes, outermost first.
+    pub(crate) fn chain(&self) -> Vec<Message> {
+        let mut chain = vec![self.message()];
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            chain.push(cause_message(error));
+            cause = error.source();
+        }
+        chain
+    }
+
     /// What happened, as something that can be said in any language.
     #[must_use]
     pub fn message(&self) -> Message {
@@ -98,7 +111,7 @@ impl Error {
                 .with("target", target.to_string()),
             Self::Refused {
                 place, to, reason, ..
-            } => refused(place, to.as_ref()).with("reason", reason),
+            } => refused(place, to.as_ref()).with("reason", (**reason).clone()),
             Self::NotTaken {
                 place,
                 wanted,
@@ -162,7 +175,7 @@ impl Error {
             },
             Self::NotRestored { change, left } => say("error-host.not-restored")
                 .with("change", change)
-                .with("left", left.join("; ")),
+                .with("left", in_a_row(left)),
             Self::Journal { action, path, .. } => {
                 journal(action).with("path", path.display().to_string())
             }
@@ -176,6 +189,35 @@ impl Error {
             Self::NoSuchChange { id } => say("error-host.no-such-change").with("id", id),
             // All others have been looked at: only `NoStateFolder` is left.
             _ => say("error-host.no-state-folder"),
+        }
+    }
+}
+
+/// What a cause says, in any language where it is one of ours.
+fn cause_message(error: &(dyn std::error::Error + 'static)) -> Message {
+    let boxed = error.downcast_ref::<Box<Error>>().map(|error| &**error);
+    if let Some(error) = error.downcast_ref::<Error>().or(boxed) {
+        return error.message();
+    }
+    if let Some(error) = error.downcast_ref::<os::file::Error>() {
+        return error.message();
+    }
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => input::message_of(error),
+        None => error.to_string().into(),
+    }
+}
+
+/// Several messages in one line. They are halved, because JSON that is nested as deep as there are many is not read.
+fn in_a_row(messages: &[Message]) -> Message {
+    match messages {
+        [] => "".into(),
+        [one] => one.clone(),
+        many => {
+            let (first, next) = many.split_at(many.len() / 2);
+            say("undone.next")
+                .with("first", in_a_row(first))
+                .with("next", in_a_row(next))
         }
     }
 }

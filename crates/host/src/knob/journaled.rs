@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use locale::say;
 use record::{System, Target, Value};
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +96,7 @@ impl Knob {
             return Ok(Vec::new());
         }
         if !self.could_be(to) {
-            return Err(Refusal::new("it can never have had that value"));
+            return Err(Refusal::new(say("error-knob.impossible")));
         }
         let command = self.backend().restore(name, state, to, before)?;
         Ok(vec![Command {

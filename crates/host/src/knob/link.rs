@@ -1,5 +1,6 @@
 //! Knobs of `ip`.
 
+use locale::say;
 use record::Value;
 
 use super::word::is_count;
@@ -99,36 +100,30 @@ fn parse_mtu(nic: &str, said: &str) -> Result<State, Refusal> {
 
 fn mtu_min(link: &ip::Link, links: &[ip::Link]) -> Limit {
     let driver = link.mtu_min.unwrap_or(0).max(IPV4_MTU_MIN);
-    let mut min = Limit::new(driver.into(), "the driver takes no less");
+    let mut min = Limit::new(driver.into(), say("knob-limit.driver-least"));
     if link.addresses.iter().any(|entry| entry.address.is_ipv6()) && driver < IPV6_MTU_MIN {
-        min = Limit::new(
-            IPV6_MTU_MIN.into(),
-            "Linux deletes the interface's IPv6 addresses below that",
-        );
+        min = Limit::new(IPV6_MTU_MIN.into(), say("knob-limit.ipv6-addresses"));
     }
     let above = links.iter().filter(|other| lies_on(other, &link.name));
     if let Some(largest) = above.max_by_key(|other| other.mtu)
         && i64::from(largest.mtu) > min.value
     {
-        let because = format!(
-            "`{}` lies on it and would be cut to it for good",
-            largest.name
-        );
-        min = Limit::new(largest.mtu.into(), &because);
+        let because = say("knob-limit.above").with("nic", &largest.name);
+        min = Limit::new(largest.mtu.into(), because);
     }
     min
 }
 
 fn mtu_max(link: &ip::Link, links: &[ip::Link]) -> Limit {
     let max = match link.mtu_max {
-        Some(mtu) => Limit::new(mtu.into(), "the driver takes no more"),
-        None => Limit::everywhere(IP_PACKET_BYTES_MAX.into(), "no IP packet is longer"),
+        Some(mtu) => Limit::new(mtu.into(), say("knob-limit.driver-most")),
+        None => Limit::everywhere(IP_PACKET_BYTES_MAX.into(), say("knob-limit.longest-packet")),
     };
     let below = links.iter().find(|other| lies_on(link, &other.name));
     match below {
         Some(below) if i64::from(below.mtu) < max.value => {
-            let because = format!("that is the MTU of `{}`, on which it lies", below.name);
-            Limit::new(below.mtu.into(), &because)
+            let because = say("knob-limit.below").with("nic", &below.name);
+            Limit::new(below.mtu.into(), because)
         }
         _ => max,
     }
@@ -146,10 +141,7 @@ fn parse_queue_length(nic: &str, said: &str) -> Result<State, Refusal> {
     let (link, _) = find_link(nic, said)?;
     let length = link
         .queue_length
-        .ok_or_else(|| Refusal::new("the interface has no queue"))?;
-    let allowed = range(
-        (1, "without a queue every burst is lost"),
-        (1_000_000, "more would only add delay"),
-    );
+        .ok_or_else(|| Refusal::new(say("error-linux.no-queue")))?;
+    let allowed = range((1, "knob-limit.burst"), (1_000_000, "knob-limit.delay"));
     Ok(State::new(Value::Integer(length.into()), allowed))
 }

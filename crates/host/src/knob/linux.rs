@@ -17,8 +17,8 @@ const NET_SYSCTL: &str = "kernel documentation, `Documentation/admin-guide/sysct
 const SMB_CONF: &str = "smb.conf(5)";
 const MOUNT_CIFS: &str = "mount.cifs(8); Linux, `fs/smb/client/fs_context.c`";
 const SCALING: &str = "kernel documentation, `Documentation/networking/scaling.rst`";
-/// Why a protection is only looked at.
-const PROTECTION: &str = "it is a protection, which linerate does not change";
+/// Why a protection is only looked at, for [`locale::say`].
+const PROTECTION: &str = "knob-fixed.protection";
 const SEGMENTATION: &str =
     "kernel documentation, `Documentation/networking/segmentation-offloads.rst`";
 
@@ -739,7 +739,7 @@ pub(super) const KNOBS: &[Knob] = &[
         ..samba_share_fixed(
             "strict sync",
             samba::Form::Switch,
-            "without it a power failure loses what clients took for written",
+            "knob-fixed.power-failure",
         )
     },
     Knob {
@@ -752,7 +752,7 @@ pub(super) const KNOBS: &[Knob] = &[
         ..samba_share_fixed(
             "sync always",
             samba::Form::Switch,
-            "without it a power failure loses what clients took for written",
+            "knob-fixed.power-failure",
         )
     },
     Knob {
@@ -775,10 +775,7 @@ pub(super) const KNOBS: &[Knob] = &[
         default: "off",
         rule_of_thumb: "off",
         source: "kernel documentation, `Documentation/filesystems/smb/ksmbd.rst`; ksmbd.conf(5)",
-        ..ksmbd(
-            "server multi channel support",
-            "its own documentation warns that it may corrupt data",
-        )
+        ..ksmbd("server multi channel support", "knob-fixed.may-corrupt")
     },
     Knob {
         id: "smb.client.signing_samba",

@@ -37,7 +37,7 @@ pub(crate) use keep::{
 };
 pub(crate) use macos::{mounts_in as mac_mounts_in, show_mounts as show_mac_mounts};
 pub(crate) use mount::{mounts_in, show_mounts};
-pub use page::{page, reference};
+pub use page::{page, reference, unproven};
 pub(crate) use samba::{shares_in, show_shares};
 pub use target::TargetKind;
 pub use value::{Allowed, Limit};
@@ -62,16 +62,16 @@ pub enum Disturbance {
 }
 
 /// How a knob stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// Its value.
     pub value: Value,
     /// The values it takes.
     pub allowed: Allowed,
     /// Why it cannot be changed at all, where it cannot.
-    pub fixed_because: Option<String>,
+    pub fixed_because: Option<Message>,
     /// What else there is to know about the value.
-    pub remark: Option<String>,
+    pub remark: Option<Message>,
     /// Its value when nobody sets it, where that can be had.
     pub unset: Option<Value>,
     seen: Seen,
@@ -121,8 +121,8 @@ impl State {
         }
     }
 
-    fn fixed_if(mut self, because: Option<impl Into<String>>) -> Self {
-        self.fixed_because = because.map(Into::into);
+    fn fixed_if(mut self, because: Option<Message>) -> Self {
+        self.fixed_because = because;
         self
     }
 
@@ -161,7 +161,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The reason.
-    pub reason: String,
+    pub reason: Message,
     /// What to do instead, where we know it.
     pub hint: Option<Message>,
     /// Whether that is so because the target is not there.
@@ -172,9 +172,9 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    fn new(reason: impl Into<String>) -> Self {
+    fn new(reason: Message) -> Self {
         Self {
-            reason: reason.into(),
+            reason,
             hint: None,
             target_is_missing: false,
             is_mistaken: false,
@@ -186,13 +186,13 @@ impl Refusal {
         Error::Refused {
             place: Box::new(place),
             to,
-            reason: self.reason,
+            reason: Box::new(self.reason),
             hint: self.hint,
             is_mistaken: self.is_mistaken,
         }
     }
 
-    fn mistaken(reason: impl Into<String>) -> Self {
+    fn mistaken(reason: Message) -> Self {
         Self {
             is_mistaken: true,
             ..Self::new(reason)
@@ -200,23 +200,23 @@ impl Refusal {
     }
 
     fn no_interface(nic: &str) -> Self {
-        let target_is_missing = true;
+        let refusal = Self::new(say("error-knob.no-interface").with("nic", nic));
         Self {
-            target_is_missing,
-            ..Self::new(format!("there is no interface `{nic}`")).hint(say("hint-host.nics"))
+            target_is_missing: true,
+            ..refusal.hint(say("hint-host.nics"))
         }
     }
 
     fn unreadable(tool: &str) -> Self {
-        Self::new(format!("cannot understand what `{tool}` printed"))
+        Self::new(say("error-knob.unreadable").with("tool", tool))
     }
 
-    pub(crate) fn fixed(because: &str) -> Self {
-        Self::new(because)
+    pub(crate) fn fixed(because: &Message) -> Self {
+        Self::new(because.clone())
     }
 
     pub(crate) fn none_such() -> Self {
-        Self::new("the host has no such knob there")
+        Self::new(say("error-knob.none-such"))
     }
 
     fn hint(mut self, hint: Message) -> Self {
@@ -417,7 +417,7 @@ impl Knob {
     pub fn parse(&self, target: &Target, outputs: &[Output]) -> Result<State, Refusal> {
         let name = self.name(target)?;
         if outputs.len() < self.backend().read(name).len() {
-            return Err(Refusal::new("the host did not answer"));
+            return Err(Refusal::new(say("error-knob.no-answer")));
         }
         self.backend().parse(name, outputs)
     }
@@ -438,11 +438,11 @@ impl Knob {
         if state.value == goal {
             return Ok(Vec::new());
         }
-        if let Some(reason) = &state.fixed_because {
-            return Err(Refusal::new(reason.clone()));
+        if let Some(because) = &state.fixed_because {
+            return Err(Refusal::fixed(because));
         }
         if *to == Value::Unset && state.unset.is_none() {
-            return Err(Refusal::new("it always has a value, so it cannot be unset"));
+            return Err(Refusal::new(say("error-knob.always-set")));
         }
         if goal != Value::Unset {
             check_allowed(&state.allowed, &goal)?;
@@ -498,8 +498,8 @@ impl Knob {
     fn name<'a>(&self, target: &'a Target) -> Result<&'a str, Refusal> {
         let kind = TargetKind::of(target);
         if kind != self.on {
-            let (own, other) = (self.on.text(), kind.text());
-            let refusal = Refusal::mistaken(format!("it belongs to {own}, not to {other}"));
+            let reason = say("error-knob.other-part").with("own", self.on.message());
+            let refusal = Refusal::mistaken(reason.with("other", kind.message()));
             return Err(match kind {
                 TargetKind::Host => refusal.hint(say("hint-host.behind-at")),
                 _ => refusal,
@@ -511,10 +511,11 @@ impl Knob {
 
 /// The standard output of a command that ended well.
 fn answer(output: Option<&Output>, package: &str) -> Result<String, Refusal> {
-    let output = output.ok_or_else(|| Refusal::new("the host did not answer"))?;
+    let output = output.ok_or_else(|| Refusal::new(say("error-knob.no-answer")))?;
     if output.status == STATUS_NO_PROGRAM {
-        return Err(Refusal::new(format!("`{package}` is not installed there"))
-            .hint(say("hint-host.install-package").with("package", package)));
+        let reason = say("error-knob.not-installed").with("package", package);
+        let hint = say("hint-host.install-package").with("package", package);
+        return Err(Refusal::new(reason).hint(hint));
     }
     output.text().ok_or_else(|| complaint(output))
 }
@@ -532,18 +533,18 @@ fn complaint(output: &Output) -> Refusal {
     if MISSING.iter().any(|missing| said.contains(missing)) {
         return Refusal {
             target_is_missing: true,
-            ..Refusal::new("there is no such interface")
+            ..Refusal::new(say("error-knob.no-such-interface"))
         };
     }
     if said.contains("Operation not supported") {
-        return Refusal::new("the driver does not know it");
+        return Refusal::new(say("error-knob.driver-unaware"));
     }
-    let first = said.lines().find(|line| !line.trim().is_empty());
-    let first = first
-        .unwrap_or("the command failed and said nothing")
-        .trim();
-    let printable = first.chars().filter(|letter| !letter.is_control());
-    Refusal::new(printable.take(COMPLAINT_CHARS_MAX).collect::<String>())
+    let Some(first) = said.lines().find(|line| !line.trim().is_empty()) else {
+        return Refusal::new(say("error-knob.silent"));
+    };
+    let printable = first.trim().chars().filter(|letter| !letter.is_control());
+    let said: String = printable.take(COMPLAINT_CHARS_MAX).collect();
+    Refusal::new(said.into())
 }
 
 fn on_or_off(on: bool) -> &'static str {

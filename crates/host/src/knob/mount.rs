@@ -1,5 +1,6 @@
 //! Knobs of the kernel's own SMB client: options of a mount. They are looked at only.
 
+use locale::say;
 use record::Value;
 
 use super::{
@@ -12,7 +13,7 @@ const MOUNTS: &str = "/proc/mounts";
 /// The kinds of file systems that are SMB shares.
 const KINDS: [&str; 2] = ["cifs", "smb3"];
 /// Why they cannot be changed.
-const FIXED: &str = "the kernel takes it when it mounts, and not while programs use the mount";
+const FIXED: &str = "knob-fixed.mount";
 
 /// One option of a mount.
 #[derive(Clone, Copy, Debug)]
@@ -61,11 +62,11 @@ impl KnobBackend for Mount {
             .map(|(_, options)| options);
         let options = options.ok_or_else(|| Refusal {
             target_is_missing: true,
-            ..Refusal::new(format!("no SMB share is mounted on `{name}`"))
+            ..Refusal::new(say("error-linux.no-smb-mount").with("folder", name))
         })?;
         let all = || options.split(',');
         let of = |key: &str| all().find_map(|option| option.strip_prefix(key)?.strip_prefix('='));
-        let missing = |key: &str| Refusal::new(format!("the mount does not tell its `{key}`"));
+        let missing = |key: &str| Refusal::new(say("error-linux.mount-option").with("option", key));
         let value = match self {
             Self::Flag(key) => Value::Switch(all().any(|option| option == *key)),
             Self::Number(key, default) => {
@@ -78,7 +79,7 @@ impl KnobBackend for Mount {
                 Value::Switch(all().any(|option| option == "sign") || security.ends_with('i'))
             }
         };
-        Ok(State::new(value, words(&[])).fixed_if(Some(FIXED)))
+        Ok(State::new(value, words(&[])).fixed_if(Some(say(FIXED))))
     }
 
     /// It is only looked at.
@@ -91,7 +92,7 @@ impl KnobBackend for Mount {
     }
 
     fn set(&self, _: &str, _: &State, _: &Value) -> Result<Command, Refusal> {
-        Err(Refusal::new(FIXED))
+        Err(Refusal::new(say(FIXED)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use locale::{Language, Message, say};
 use record::System;
 
 use super::{Disturbance, KNOBS, Knob};
@@ -27,6 +28,16 @@ const SYSTEMS: [(System, &str); 3] = [
     (System::Macos, "macOS"),
 ];
 
+/// That no knob of a system was ever run on a real one, where that is so.
+#[must_use]
+pub const fn unproven(system: System) -> Option<Message> {
+    match system {
+        System::Linux => None,
+        System::Windows => Some(say("knob-unproven.windows")),
+        System::Macos => Some(say("knob-unproven.macos")),
+    }
+}
+
 fn needs(knob: &Knob) -> &'static str {
     match (knob.needs, knob.system) {
         (Privilege::User, _) => "nobody's rights in particular",
@@ -38,6 +49,15 @@ fn needs(knob: &Knob) -> &'static str {
 /// All there is to know about one knob, in Markdown that can be read as it is.
 #[must_use]
 pub fn page(knob: &Knob) -> String {
+    let mut page = entry(knob);
+    if let Some(unproven) = unproven(knob.system) {
+        // Writing to a string cannot fail.
+        writeln!(page, "- unproven: {}", Language::English.say(&unproven)).ok();
+    }
+    page
+}
+
+fn entry(knob: &Knob) -> String {
     let unit = knob.unit.map_or(String::new(), |unit| format!(" ({unit})"));
     let survives = if knob.survives_reboot {
         "survives a restart"
@@ -50,7 +70,7 @@ pub fn page(knob: &Knob) -> String {
     // Writing to a string cannot fail.
     for (name, text) in [
         ("meaning", knob.meaning),
-        ("belongs to", knob.on.text()),
+        ("belongs to", &Language::English.say(&knob.on.message())),
         ("values", &format!("{}{unit}", knob.values)),
         ("default", knob.default),
         ("rule of thumb", knob.rule_of_thumb),
@@ -77,10 +97,13 @@ pub fn reference() -> String {
         if knobs.peek().is_some() {
             // Writing to a string cannot fail.
             writeln!(text, "\n## {name}").ok();
+            if let Some(unproven) = unproven(system) {
+                writeln!(text, "\nUnproven: {}.", Language::English.say(&unproven)).ok();
+            }
         }
         for knob in knobs {
             text.push('\n');
-            text += &page(knob);
+            text += &entry(knob);
         }
     }
     text

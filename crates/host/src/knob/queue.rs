@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use locale::say;
 use record::Value;
 use serde::Deserialize;
 
@@ -119,10 +120,10 @@ impl KnobBackend for Queue {
             }
         };
         if parts.is_empty() {
-            return Err(Refusal::new(match self {
-                Self::Interrupts => "the interface is no device with interrupts of its own",
-                _ => "the driver does not let it be chosen",
-            }));
+            return Err(Refusal::new(say(match self {
+                Self::Interrupts => "error-linux.no-interrupts",
+                _ => "error-linux.no-choice",
+            })));
         }
         let possible = answer(outputs.get(1), "coreutils")?;
         let possible = processors(possible.trim()).ok_or_else(|| Refusal::unreadable("cat"))?;
@@ -249,13 +250,13 @@ fn parse_discipline(nic: &str, said: &str) -> Result<State, Refusal> {
     let allowed = words(&DISCIPLINES.map(|(kind, _)| kind));
     if root.handle == NOBODYS {
         let state = State::new(Value::Unset, allowed).unset(Value::Unset);
-        let remark = Some(format!("the kernel chose `{}`", root.kind));
+        let remark = Some(say("knob-remark.discipline").with("kind", root.kind));
         return Ok(State { remark, ..state });
     }
     let ours = DISCIPLINES
         .iter()
         .any(|(kind, handle)| root.kind == *kind && root.handle == *handle);
-    let because = (!ours).then_some("somebody has set it with options, which would be lost");
+    let because = (!ours).then_some(say("knob-fixed.discipline"));
     let state = State::new(Value::Text(root.kind), allowed).unset(Value::Unset);
     Ok(state.fixed_if(because))
 }
@@ -305,7 +306,7 @@ fn together(parts: &[Part]) -> String {
 
 /// The reverse, where what is not named is not touched.
 fn apart(text: &str, known: &[String]) -> Result<Vec<Part>, Refusal> {
-    let odd = || Refusal::new("it takes processors, `0-3,8`, or a list for each by its name");
+    let odd = || Refusal::new(say("error-knob.processor-lists"));
     if !text.contains('=') {
         let list = list_of(text).ok_or_else(odd)?;
         return Ok(known
@@ -316,10 +317,8 @@ fn apart(text: &str, known: &[String]) -> Result<Vec<Part>, Refusal> {
     let parts = text.split_whitespace().map(|word| {
         let (name, list) = word.split_once('=').ok_or_else(odd)?;
         if !known.iter().any(|own| own == name) {
-            let all = known.join("`, `");
-            return Err(Refusal::new(format!(
-                "there is no `{name}`; there are `{all}`"
-            )));
+            let reason = say("error-linux.no-part").with("name", name);
+            return Err(Refusal::new(reason.with("all", known.join("`, `"))));
         }
         Ok((name.to_owned(), list_of(list).ok_or_else(odd)?))
     });

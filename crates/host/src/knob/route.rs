@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use locale::say;
 use record::Value;
 use serde::Deserialize;
 
@@ -121,8 +122,8 @@ impl KnobBackend for Route {
             Self::Metric => {
                 let route = connected(&answer(outputs.first(), "iproute2")?)?;
                 let allowed = range(
-                    (0, "there is nothing nearer"),
-                    (i64::from(i32::MAX), "no route is farther away"),
+                    (0, "knob-limit.nothing-nearer"),
+                    (i64::from(i32::MAX), "knob-limit.no-farther"),
                 );
                 let value = Value::Integer(route.metric.into());
                 Ok(State::new(value, allowed).seen(Seen::Connected(route)))
@@ -213,13 +214,16 @@ impl Route {
         let all = words.get(path(ALL, key).as_str()).copied().unwrap_or(0);
         let state = match self {
             Self::Number(_, most) => {
-                let because = "the kernel knows no more";
-                let allowed = range((0, "that is none at all"), (most, because));
+                let allowed = range(
+                    (0, "knob-limit.none-at-all"),
+                    (most, "knob-limit.kernel-most"),
+                );
                 State::new(Value::Integer(own), allowed)
             }
             _ => State::new(Value::Switch(own != 0), Allowed::Switch),
         };
-        let remark = (all > own).then(|| format!("`{ALL}` says {all}, and the larger one counts"));
+        let remark = say("knob-remark.larger-one").with("all", all.to_string());
+        let remark = (all > own).then_some(remark);
         Ok(State { remark, ..state })
     }
 }
@@ -250,14 +254,12 @@ impl Connected {
 /// `10.0.0.0/24 src 10.0.0.1 metric 100 quickack 1 linkdown`, and nothing that would be lost.
 fn connected(said: &str) -> Result<Connected, Refusal> {
     let mut lines = said.lines().filter(|line| !line.trim().is_empty());
-    let none = || Refusal::new("the interface has no IPv4 network of its own");
+    let none = || Refusal::new(say("error-linux.no-network"));
     let line = lines.next().ok_or_else(none)?;
     if lines.next().is_some() {
-        return Err(Refusal::new(
-            "the interface has more than one IPv4 network, and linerate changes one only",
-        ));
+        return Err(Refusal::new(say("error-linux.networks")));
     }
-    let odd = || Refusal::new("the route to its network has options that would be lost");
+    let odd = || Refusal::new(say("error-linux.route-options"));
     let mut words = line.split_whitespace();
     let network = words.next().ok_or_else(none)?.to_owned();
     let mut route = Connected {
@@ -304,9 +306,7 @@ fn parse_rule(outputs: &[Output]) -> Result<State, Refusal> {
     let number = answer(outputs.get(2), "coreutils")?.trim().parse().ok();
     let number: u32 = number.ok_or_else(|| Refusal::unreadable("cat"))?;
     if number > NIC_NUMBER_MAX {
-        return Err(Refusal::new(
-            "the interface's number is too large for a table",
-        ));
+        return Err(Refusal::new(say("error-linux.nic-number")));
     }
     let table = TABLE + number;
     let rules = rules.into_iter();
@@ -317,7 +317,7 @@ fn parse_rule(outputs: &[Output]) -> Result<State, Refusal> {
     let because = tables
         .iter()
         .any(|table| *table != ours)
-        .then_some("somebody else has a rule for its address");
+        .then_some(say("knob-fixed.rule"));
     let state = State::new(Value::Switch(!tables.is_empty()), Allowed::Switch).fixed_if(because);
     Ok(state
         .unset(Value::Switch(false))

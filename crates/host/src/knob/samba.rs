@@ -79,7 +79,7 @@ awk '/^# linerate begins: / { held = 1 }
 pub(super) struct Samba {
     key: &'static str,
     form: Form,
-    /// Why it is only looked at.
+    /// Why it is only looked at: the id of a sentence, as for all of these.
     fixed_because: Option<&'static str>,
     on: TargetKind,
 }
@@ -177,7 +177,7 @@ impl Samba {
     }
 
     fn value(&self, said: &str) -> Result<Value, Refusal> {
-        let unreadable = || Refusal::new(format!("cannot understand Samba's `{}`", self.key));
+        let unreadable = || Refusal::new(say("error-linux.samba-value").with("key", self.key));
         Ok(match self.form {
             Form::Switch => Value::Switch(match said.to_ascii_lowercase().as_str() {
                 "yes" | "true" | "1" | "on" => true,
@@ -226,24 +226,24 @@ impl KnobBackend for Samba {
         if self.on == TargetKind::Share && !sections(&said).any(|known| same(known, section)) {
             return Err(Refusal {
                 target_is_missing: true,
-                ..Refusal::new(format!("Samba has no share `{section}`"))
+                ..Refusal::new(say("error-linux.samba-share").with("share", section))
             });
         }
         let value = |said: &str| {
             // `testparm` prints of a share what differs from `[global]`.
-            let value = find_key(said, section, self.key)
-                .or_else(|| find_key(said, "global", self.key))
-                .ok_or_else(|| Refusal::new(format!("this Samba has no `{}`", self.key)))?;
-            self.value(value)
+            let value =
+                find_key(said, section, self.key).or_else(|| find_key(said, "global", self.key));
+            let missing = || Refusal::new(say("error-linux.samba-key").with("key", self.key));
+            self.value(value.ok_or_else(missing)?)
         };
         let complaints = outputs.first().map(|output| output.stderr.as_slice());
         let complaints = String::from_utf8_lossy(complaints.unwrap_or_default()).into_owned();
         let file = complaints
             .lines()
             .find_map(|line| line.strip_prefix(LOADED));
-        let elsewhere = file.filter(|file| *file != SMB_CONF).map(|file| {
-            format!("Samba's configuration is in `{file}`, which linerate does not edit")
-        });
+        let elsewhere = file
+            .filter(|file| *file != SMB_CONF)
+            .map(|file| say("knob-fixed.samba-elsewhere").with("file", file));
         let begin = format!("{BEGIN}{}", self.mark(section));
         let content = outputs.get(1).and_then(Output::text).unwrap_or_default();
         let now = value(&said)?;
@@ -253,7 +253,7 @@ impl KnobBackend for Samba {
             false => now.clone(),
         };
         let state = State::new(now, self.allowed())
-            .fixed_if(self.fixed_because.map(str::to_owned).or(elsewhere))
+            .fixed_if(self.fixed_because.map(say).or(elsewhere))
             .unset(unset);
         Ok(match is_ours {
             true => state.seen(Seen::OwnLine),
@@ -317,10 +317,11 @@ impl KnobBackend for Ksmbd {
 
     fn parse(&self, _: &str, outputs: &[Output]) -> Result<State, Refusal> {
         let said = outputs.first().and_then(Output::text);
-        let said = said.ok_or_else(|| Refusal::new("there is no `ksmbd`"))?;
+        let said = said.ok_or_else(|| Refusal::new(say("error-linux.no-ksmbd")))?;
         let value = find_key(&said, "global", self.key).unwrap_or("no");
         let on = ["yes", "true", "1", "on"].contains(&value.to_ascii_lowercase().as_str());
-        Ok(State::new(Value::Switch(on), Allowed::Switch).fixed_if(Some(self.fixed_because)))
+        let state = State::new(Value::Switch(on), Allowed::Switch);
+        Ok(state.fixed_if(Some(say(self.fixed_because))))
     }
 
     /// It is only looked at.
@@ -333,7 +334,7 @@ impl KnobBackend for Ksmbd {
     }
 
     fn set(&self, _: &str, _: &State, _: &Value) -> Result<Command, Refusal> {
-        Err(Refusal::new(self.fixed_because))
+        Err(Refusal::new(say(self.fixed_because)))
     }
 }
 
@@ -349,10 +350,8 @@ fn shown(output: Option<&Output>) -> Result<String, Refusal> {
     let complaints = complaints.join(" ");
     let printable = complaints.chars().filter(|letter| !letter.is_control());
     let complaints: String = printable.take(super::COMPLAINT_CHARS_MAX).collect();
-    Err(
-        Refusal::new(format!("`testparm` refuses `smb.conf`: {complaints}"))
-            .hint(say("hint-host.testparm")),
-    )
+    let reason = say("error-linux.testparm").with("complaints", complaints);
+    Err(Refusal::new(reason).hint(say("hint-host.testparm")))
 }
 
 /// The names of sections.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use locale::say;
 use record::Value;
 
 use super::journaled::is_assignment;
@@ -113,7 +114,7 @@ impl KnobBackend for Sysctl {
             answer(output, "procps")?;
         }
         let now = values.get(self.key).filter(|value| !value.is_empty());
-        let missing = || Refusal::new(format!("the kernel has no `{}` there", self.key));
+        let missing = || Refusal::new(say("error-linux.no-key").with("key", self.key));
         let now = now.ok_or_else(missing)?;
         let unreadable = || Refusal::unreadable("sysctl");
         let value = match self.form {
@@ -129,8 +130,7 @@ impl KnobBackend for Sysctl {
         let is_elsewhere = self.key.starts_with("net.core.")
             && self.key != IN_EVERY_NAMESPACE
             && !values.contains_key(FIRST_NAMESPACE_ONLY);
-        let because =
-            is_elsewhere.then_some("only the first network namespace of the machine can set it");
+        let because = is_elsewhere.then_some(say("knob-fixed.namespace"));
         Ok(State::new(value, self.allowed(&values, now)).fixed_if(because))
     }
 
@@ -227,18 +227,16 @@ impl KnobBackend for File {
 
     fn parse(&self, _: &str, outputs: &[Output]) -> Result<State, Refusal> {
         let absent = match self {
-            Self::RuntimePower => "the interface is no device of its own",
-            Self::Governor => {
-                "the processors' clock is not the system's to govern: firmware or a hypervisor does"
-            }
-            Self::EnergyPreference => "the processors' clock takes no such preference",
+            Self::RuntimePower => "error-linux.no-device",
+            Self::Governor => "error-linux.no-governor",
+            Self::EnergyPreference => "error-linux.no-preference",
         };
         let word = |index: usize| -> Result<String, Refusal> {
             let said = outputs.get(index).and_then(Output::text);
             // Where it was read before, the interface is gone.
             let missing = || Refusal {
                 target_is_missing: matches!(self, Self::RuntimePower),
-                ..Refusal::new(absent)
+                ..Refusal::new(say(absent))
             };
             let said = said.ok_or_else(missing)?;
             Ok(said.trim().to_owned())

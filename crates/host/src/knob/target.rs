@@ -36,15 +36,15 @@ impl TargetKind {
         }
     }
 
-    /// It with its article.
+    /// It with its article, as something that can be said in any language.
     #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Host => "the host",
-            Self::Nic => "an interface",
-            Self::Share => "a share",
-            Self::Mount => "a mount",
-        }
+    pub const fn message(self) -> Message {
+        say(match self {
+            Self::Host => "knob-target.host",
+            Self::Nic => "knob-target.nic",
+            Self::Share => "knob-target.share",
+            Self::Mount => "knob-target.mount",
+        })
     }
 }
 
@@ -54,17 +54,18 @@ pub(super) fn usable_name(system: System, target: &Target) -> Result<&str, Refus
         Target::Host => Ok(""),
         Target::Nic(name) if system == System::Windows => windows_nic_name(name),
         Target::Nic(name) if is_usable_nic_name(name) => Ok(name),
-        Target::Nic(_) => Err(Refusal::new("tools would misread the interface's name")
-            .hint(renamed_by("ip link set dev NAME name NEW"))),
+        Target::Nic(_) => Err(odd_nic_name("ip link set dev NAME name NEW")),
         Target::Share(name) if is_usable_share_name(name) => Ok(name),
-        Target::Share(_) => Err(Refusal::new("Samba would misread the share's name")),
+        Target::Share(_) => Err(Refusal::new(say("error-knob.share-name"))),
         Target::Mount(path) if path.starts_with('/') && path.len() <= PATH_BYTES_MAX => Ok(path),
-        Target::Mount(_) => Err(Refusal::new("a mount is named by the path of its folder")),
+        Target::Mount(_) => Err(Refusal::new(say("error-knob.mount-name"))),
     }
 }
 
-fn renamed_by(command: &str) -> Message {
-    say("hint-host.rename").with("command", command)
+/// An interface's name that this command changes.
+fn odd_nic_name(command: &str) -> Refusal {
+    let hint = say("hint-host.rename").with("command", command);
+    Refusal::new(say("error-knob.nic-name")).hint(hint)
 }
 
 /// Windows lets people call an interface almost anything; scripts only ever compare the name.
@@ -72,10 +73,9 @@ fn windows_nic_name(name: &str) -> Result<&str, Refusal> {
     let odd = |letter: char| letter.is_control() || letter == '\u{fffd}';
     let usable =
         !name.is_empty() && name.len() <= WINDOWS_NIC_NAME_BYTES_MAX && !name.contains(odd);
-    usable.then_some(name).ok_or_else(|| {
-        Refusal::new("tools would misread the interface's name")
-            .hint(renamed_by("Rename-NetAdapter"))
-    })
+    usable
+        .then_some(name)
+        .ok_or_else(|| odd_nic_name("Rename-NetAdapter"))
 }
 
 /// Whether a name in square brackets is a section of that name and nothing else.

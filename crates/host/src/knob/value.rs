@@ -6,27 +6,27 @@ use record::Value;
 use super::{Refusal, queue};
 
 /// A bound with its reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
     /// The last value that is allowed.
     pub value: i64,
     /// Why, to follow a `because`.
-    pub because: String,
+    pub because: Message,
     /// Whether this host, its driver or its hardware sets it, so that another may take more.
     pub is_of_host: bool,
 }
 
 impl Limit {
-    pub(super) fn new(value: i64, because: impl Into<String>) -> Self {
+    pub(super) fn new(value: i64, because: Message) -> Self {
         Self {
             value,
-            because: because.into(),
+            because,
             is_of_host: true,
         }
     }
 
     /// That holds on any host.
-    pub(super) fn everywhere(value: i64, because: &str) -> Self {
+    pub(super) fn everywhere(value: i64, because: Message) -> Self {
         Self {
             is_of_host: false,
             ..Self::new(value, because)
@@ -35,7 +35,7 @@ impl Limit {
 }
 
 /// The values a knob takes on a host now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Allowed {
     /// On and off.
     Switch,
@@ -94,42 +94,44 @@ pub(super) fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal
     match (allowed, to) {
         (Allowed::Switch | Allowed::SwitchOf(_), Value::Switch(_))
         | (Allowed::AsRead, Value::Text(_)) => Ok(()),
-        (Allowed::Switch, _) => Err(Refusal::mistaken("it takes `on` and `off`")),
+        (Allowed::Switch, _) => Err(Refusal::mistaken(say("error-knob.switch"))),
         (Allowed::SwitchOf(parts), Value::Text(part)) if parts.contains(part) => Ok(()),
-        (Allowed::SwitchOf(parts), _) => Err(Refusal::mistaken(format!(
-            "it takes `on`, `off` and one of `{}`",
-            parts.join("`, `")
-        ))),
-        (Allowed::AsRead, _) => Err(Refusal::new("it is only put back")),
+        (Allowed::SwitchOf(parts), _) => {
+            let reason = say("error-knob.switch-of").with("parts", parts.join("`, `"));
+            Err(Refusal::mistaken(reason))
+        }
+        (Allowed::AsRead, _) => Err(Refusal::new(say("error-knob.only-put-back"))),
         (Allowed::Range { min, max }, Value::Integer(number)) => check_range(min, max, *number),
-        (Allowed::Range { .. }, _) => Err(Refusal::mistaken("it takes a whole number")),
+        (Allowed::Range { .. }, _) => Err(Refusal::mistaken(say("error-knob.whole-number"))),
         (Allowed::Numbers(numbers), Value::Integer(number)) if numbers.contains(number) => Ok(()),
         (Allowed::Numbers(numbers), _) => {
             let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            let numbers = numbers.join("`, `");
-            Err(Refusal::new(format!("it takes one of `{numbers}`")))
+            Err(not_among(&numbers))
         }
         (Allowed::Words(words), Value::Text(word)) if words.contains(word) => Ok(()),
-        (Allowed::Words(words), _) => Err(Refusal::new(format!(
-            "it takes one of `{}`",
-            words.join("`, `")
-        ))),
+        (Allowed::Words(words), _) => Err(not_among(words)),
         (Allowed::Processors { possible, off }, Value::Text(text)) => {
             check_processors(possible, *off, text)
         }
-        (Allowed::Processors { .. }, _) => {
-            Err(Refusal::new("it takes processors").hint(written("0-3,8")))
-        }
+        (Allowed::Processors { .. }, _) => Err(no_processors()),
         (Allowed::Bytes(count), Value::Text(text)) if is_bytes(*count, text) => Ok(()),
-        (Allowed::Bytes(count), _) => Err(Refusal::new(format!(
-            "it takes {count} bytes in hexadecimal with colons between them"
-        ))),
+        (Allowed::Bytes(count), _) => {
+            Err(Refusal::new(say("error-knob.bytes").count("count", *count)))
+        }
         (Allowed::Sizes, Value::Text(text)) if is_sizes(text) => Ok(()),
-        (Allowed::Sizes, _) => Err(Refusal::mistaken(
-            "it takes three sizes in bytes, none smaller than the one before",
-        )
-        .hint(written("4096,131072,6291456"))),
+        (Allowed::Sizes, _) => {
+            let refusal = Refusal::mistaken(say("error-knob.sizes"));
+            Err(refusal.hint(written("4096,131072,6291456")))
+        }
     }
+}
+
+fn not_among(choices: &[String]) -> Refusal {
+    Refusal::new(say("error-knob.one-of").with("choices", choices.join("`, `")))
+}
+
+fn no_processors() -> Refusal {
+    Refusal::new(say("error-knob.processors")).hint(written("0-3,8"))
 }
 
 /// How a value is typed.
@@ -139,14 +141,15 @@ pub(super) fn written(example: &str) -> Message {
 
 fn check_processors(possible: &[u32], off: bool, text: &str) -> Result<(), Refusal> {
     let named = queue::named_processors(text);
-    let odd = || Refusal::new("it takes processors").hint(written("0-3,8"));
-    let named = named.ok_or_else(odd)?;
+    let named = named.ok_or_else(no_processors)?;
     if named.is_empty() && !off {
-        return Err(Refusal::new("one processor at least has to do it"));
+        return Err(Refusal::new(say("error-knob.one-processor")));
     }
     match named.iter().find(|number| !possible.contains(number)) {
         None => Ok(()),
-        Some(number) => Err(Refusal::new(format!("the host has no processor {number}"))),
+        Some(number) => Err(Refusal::new(
+            say("error-knob.no-processor").count("number", *number),
+        )),
     }
 }
 
@@ -158,19 +161,19 @@ pub(super) fn is_bytes(count: usize, text: &str) -> bool {
 
 fn check_range(min: &Limit, max: &Limit, number: i64) -> Result<(), Refusal> {
     let broken = [
-        (number < min.value, min, "least"),
-        (number > max.value, max, "most"),
+        (number < min.value, min, "error-knob.at-least"),
+        (number > max.value, max, "error-knob.at-most"),
     ];
-    match broken.into_iter().find(|(broken, ..)| *broken) {
-        None => Ok(()),
-        Some((_, limit, which)) => Err(Refusal {
-            is_mistaken: !limit.is_of_host,
-            ..Refusal::new(format!(
-                "it takes {} at {which}, because {}",
-                limit.value, limit.because
-            ))
-        }),
-    }
+    let Some((_, limit, reason)) = broken.into_iter().find(|(broken, ..)| *broken) else {
+        return Ok(());
+    };
+    let reason = say(reason)
+        .with("value", limit.value.to_string())
+        .with("because", limit.because.clone());
+    Err(Refusal {
+        is_mistaken: !limit.is_of_host,
+        ..Refusal::new(reason)
+    })
 }
 
 /// Whether it is three sizes as the kernel shows them, with one blank between two.
@@ -180,18 +183,19 @@ pub(super) fn is_sizes(text: &str) -> bool {
         && !text.contains('+')
 }
 
-pub(super) fn range(min: (i64, &str), max: (i64, &str)) -> Allowed {
+/// Numbers between two limits, each with the id of its reason.
+pub(super) fn range(min: (i64, &'static str), max: (i64, &'static str)) -> Allowed {
     Allowed::Range {
-        min: Limit::new(min.0, min.1),
-        max: Limit::new(max.0, max.1),
+        min: Limit::new(min.0, say(min.1)),
+        max: Limit::new(max.0, say(max.1)),
     }
 }
 
 /// What can be meant on any host.
 pub(super) fn sensible(min: i64, max: i64) -> Allowed {
     Allowed::Range {
-        min: Limit::everywhere(min, "less makes no sense"),
-        max: Limit::everywhere(max, "more makes no sense"),
+        min: Limit::everywhere(min, say("knob-limit.no-less-sense")),
+        max: Limit::everywhere(max, say("knob-limit.no-more-sense")),
     }
 }
 

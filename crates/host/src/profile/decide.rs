@@ -1,9 +1,9 @@
 //! What a profile would change on a host, and what not and why.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
+use locale::{Message, say};
 use record::{BitsPerSecond, HostFacts, HostName, KnobId, Nic, Setting, Target, Value};
 use serde::{Deserialize, Serialize};
 
@@ -26,15 +26,6 @@ pub enum Role {
     Server,
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Client => "client",
-            Self::Server => "server",
-        })
-    }
-}
-
 /// A host, as far as rules ask.
 #[derive(Clone, Debug)]
 pub struct Situation<'a> {
@@ -51,7 +42,7 @@ pub struct Situation<'a> {
 }
 
 /// What a rule comes to at one place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// It would be set.
     Change {
@@ -63,12 +54,12 @@ pub enum Verdict {
     /// The rule is not for a place like this.
     NotMeant {
         /// Which of its conditions is not so.
-        because: String,
+        because: Message,
     },
     /// The host does not have it, or does not let it be changed so.
     NotHere {
         /// Why.
-        because: String,
+        because: Message,
     },
 }
 
@@ -121,68 +112,72 @@ impl Situation<'_> {
     }
 
     /// Why a rule is not for this place; `None` where it is.
-    fn unmet(&self, when: &When, target: &Target) -> Option<String> {
+    fn unmet(&self, when: &When, target: &Target) -> Option<Message> {
         let place = self.place(target);
         let span = |span: Duration| format!("{span:?}");
         let number = |number: u32| number.to_string();
         within(
-            "its speed",
+            "profile-verdict.speed",
             place.speed,
             (when.speed_min, when.speed_below),
             rate_text,
         )
         .or_else(|| {
             let bounds = (when.round_trip_min, when.round_trip_below);
-            within("the round trip", self.round_trip, bounds, span)
+            within("profile-verdict.round-trip", self.round_trip, bounds, span)
         })
         .or_else(|| {
-            let bounds = (when.cores_min, when.cores_below);
-            within(
-                "the number of processors",
-                Some(self.facts.cores),
-                bounds,
-                number,
-            )
+            let (cores, bounds) = (self.facts.cores, (when.cores_min, when.cores_below));
+            within("profile-verdict.cores", Some(cores), bounds, number)
         })
-        .or_else(|| within("its MTU", place.mtu, (when.mtu_min, when.mtu_below), number))
+        .or_else(|| {
+            let bounds = (when.mtu_min, when.mtu_below);
+            within("profile-verdict.mtu", place.mtu, bounds, number)
+        })
         .or_else(|| unmet_driver(&when.drivers, &place.drivers))
         .or_else(|| {
             let role = when.role.filter(|role| *role != self.role)?;
-            Some(format!("it is for a {role}"))
+            Some(say(match role {
+                Role::Client => "profile-verdict.for-client",
+                Role::Server => "profile-verdict.for-server",
+            }))
         })
     }
 }
 
+/// Why something is not within bounds. What it is, is the id of a message.
 fn within<T: PartialOrd + Copy>(
-    what: &str,
+    what: &'static str,
     is: Option<T>,
     (min, below): (Option<T>, Option<T>),
     text: impl Fn(T) -> String,
-) -> Option<String> {
+) -> Option<Message> {
     if min.is_none() && below.is_none() {
         return None;
     }
     let Some(is) = is else {
-        return Some(format!("{what} is not known"));
+        return Some(say("profile-verdict.not-known").with("what", say(what)));
     };
     let less = min
         .filter(|min| is < *min)
-        .map(|min| format!("less than {}", text(min)));
+        .map(|min| ("profile-verdict.less", min));
     let more = below
         .filter(|below| is >= *below)
-        .map(|below| format!("not below {}", text(below)));
-    let broken = less.or(more)?;
-    Some(format!("{what} is {}, {broken}", text(is)))
+        .map(|below| ("profile-verdict.not-below", below));
+    let (broken, limit) = less.or(more)?;
+    let broken = say(broken).with("what", say(what)).with("is", text(is));
+    Some(broken.with("limit", text(limit)))
 }
 
-fn unmet_driver(wanted: &[String], found: &[String]) -> Option<String> {
+fn unmet_driver(wanted: &[String], found: &[String]) -> Option<Message> {
     if wanted.is_empty() || found.iter().any(|driver| wanted.contains(driver)) {
         return None;
     }
-    let wanted = wanted.join("`, `");
     Some(match found {
-        [] => "its driver is not known".into(),
-        found => format!("its driver is `{}`, none of `{wanted}`", found.join("`, `")),
+        [] => say("profile-verdict.no-driver"),
+        found => say("profile-verdict.other-driver")
+            .with("is", found.join("`, `"))
+            .with("wanted", wanted.join("`, `")),
     })
 }
 
@@ -237,25 +232,26 @@ pub fn propose<'a>(
 ) -> Vec<Proposal<'a>> {
     let mut proposals = Vec::new();
     for rule in &profile.rules {
-        let nowhere = |because: &str| Proposal {
+        let nowhere = |because: &'static str| Proposal {
             rule,
             target: None,
             now: None,
             verdict: Verdict::NotHere {
-                because: because.to_owned(),
+                because: say(because),
             },
         };
         let Some(knob) = knob::find(situation.facts.system, &rule.knob) else {
-            proposals.push(nowhere("this system has no such knob"));
+            proposals.push(nowhere("profile-verdict.no-knob"));
             continue;
         };
         let targets = situation.targets(knob);
         if targets.is_empty() {
-            let because = format!(
-                "there is not {} to set it on",
-                knob.on.text().replace("an ", "any ").replace("a ", "any ")
-            );
-            proposals.push(nowhere(&because));
+            proposals.push(nowhere(match knob.on {
+                // The host itself is always there.
+                TargetKind::Host | TargetKind::Nic => "profile-verdict.no-nic",
+                TargetKind::Share => "profile-verdict.no-share",
+                TargetKind::Mount => "profile-verdict.no-mount",
+            }));
         }
         for target in targets {
             let state = states
@@ -286,11 +282,11 @@ fn judge(
     if let Some(because) = situation.unmet(&rule.when, target) {
         return Verdict::NotMeant { because };
     }
-    let not_here = |because: String| Verdict::NotHere { because };
+    let not_here = |because: Message| Verdict::NotHere { because };
     let state = match state {
         Some(Ok(state)) => state,
         Some(Err(refusal)) => return not_here(refusal.reason.clone()),
-        None => return not_here("it was not read".into()),
+        None => return not_here(say("profile-verdict.not-read")),
     };
     let to = match wanted(&rule.value, state) {
         Ok(to) => to,
@@ -304,7 +300,7 @@ fn judge(
 }
 
 /// The value that the wish comes to.
-fn wanted(bound: &RuleValue, state: &State) -> Result<Value, String> {
+fn wanted(bound: &RuleValue, state: &State) -> Result<Value, Message> {
     let (text, is_least) = match bound {
         RuleValue::Set(text) => return Ok(state.allowed.value_of(text)),
         RuleValue::AtLeast(text) => (text, true),
@@ -331,16 +327,23 @@ fn wanted(bound: &RuleValue, state: &State) -> Result<Value, String> {
                     .collect::<Option<Vec<i64>>>()
             };
             let both = numbers(now).zip(numbers(wished));
+            let unlike = || {
+                let because = say("profile-verdict.unlike").with("wished", wished);
+                because.with("now", now)
+            };
             let (now, wished) = both
                 .filter(|(now, wished)| now.len() == wished.len())
-                .ok_or_else(|| format!("`{wished}` is not like `{now}`"))?;
+                .ok_or_else(unlike)?;
             let sizes = now
                 .iter()
                 .zip(wished)
                 .map(|(now, wished)| better(*now, wished).to_string());
             Ok(Value::Text(sizes.collect::<Vec<_>>().join(" ")))
         }
-        (now, ..) => Err(format!("`{now}` is neither more nor less than `{text}`")),
+        (now, ..) => {
+            let because = say("profile-verdict.no-order").with("now", now.to_string());
+            Err(because.with("wished", text))
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use record::{BitsPerSecond, input};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::Error;
 
@@ -61,7 +63,8 @@ pub struct Rule {
 }
 
 /// The value that a rule wishes for, as somebody would type it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum RuleValue {
     /// This one.
     Set(String),

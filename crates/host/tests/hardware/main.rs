@@ -18,6 +18,7 @@ use host::exec::{Command, Destination, Exec, Local, Process, Ssh, run_one};
 use host::journal::{Journal, list_open};
 use host::knob::{self, Allowed, Refusal, State};
 use host::{Error, Host};
+use locale::Language::English;
 use record::{HostName, KnobId, Setting, System, Target, Value};
 use tempfile::TempDir;
 
@@ -254,10 +255,10 @@ fn another(state: &State) -> Value {
 fn outcome(host: &Host, (target, knob): &Spot, state: Result<State, Refusal>) -> String {
     let state = match state {
         Ok(state) => state,
-        Err(refusal) => return format!("not there: {}", refusal.reason),
+        Err(refusal) => return format!("not there: {}", English.say(&refusal.reason)),
     };
     if let Some(because) = state.fixed_because {
-        return format!("fixed: {because}");
+        return format!("fixed: {}", English.say(&because));
     }
     let to = another(&state);
     let step = knob.plan(target, &state, &to).unwrap().remove(0);

@@ -70,11 +70,22 @@ fn begin(folder: &TempDir, models: &[Model], settings: &[Setting]) -> host::chan
         .unwrap()
 }
 
+/// What became of each setting, with reasons as texts.
 fn outcomes(undone: &[Undone]) -> Vec<(String, UndoOutcome)> {
+    let plain = |outcome: &UndoOutcome| match outcome {
+        UndoOutcome::Gone { reason } => gone(&crate::english(reason)),
+        other => other.clone(),
+    };
     let reports = undone.iter().flat_map(|undone| &undone.reports);
     reports
-        .map(|report| (report.knob.to_string(), report.outcome.clone()))
+        .map(|report| (report.knob.to_string(), plain(&report.outcome)))
         .collect()
+}
+
+fn gone(reason: &str) -> UndoOutcome {
+    UndoOutcome::Gone {
+        reason: reason.into(),
+    }
 }
 
 #[test]
@@ -601,22 +612,16 @@ fn a_change_that_went_with_a_restart_or_its_host_is_closed() {
     model.with(|machine| machine.nics.get_mut("a0").unwrap().mtu = 1500);
     keep();
     let undone = undo(&folder, UndoMode::Ours, &[]);
-    let reason = "host `one` is gone: the lab is down".to_owned();
-    assert_eq!(
-        outcomes(&undone),
-        [(MTU.into(), UndoOutcome::Gone { reason })]
-    );
+    let reason = "host `one` is gone: the lab is down";
+    assert_eq!(outcomes(&undone), [(MTU.into(), gone(reason))]);
     assert!(undone[0].closed);
 
     model.with(|machine| machine.nics.get_mut("a0").unwrap().mtu = 1500);
     keep();
     model.with(|machine| drop(machine.nics.remove("a0")));
     let undone = undo(&folder, UndoMode::Ours, &models);
-    let reason = "there is no interface `a0`".to_owned();
-    assert_eq!(
-        outcomes(&undone),
-        [(MTU.into(), UndoOutcome::Gone { reason })]
-    );
+    let reason = "there is no interface `a0`";
+    assert_eq!(outcomes(&undone), [(MTU.into(), gone(reason))]);
     assert!(undone[0].closed);
 }
 
@@ -702,11 +707,11 @@ fn an_unreachable_host_keeps_its_change_open() {
         .undo(None, UndoMode::Force, &unreachable)
         .unwrap();
     assert!(!undone[0].closed);
-    let chain = vec![
-        "cannot reach host `one`".to_owned(),
-        "no route to it".to_owned(),
-    ];
-    assert_eq!(undone[0].reports[0].outcome, UndoOutcome::Failed { chain });
+    let UndoOutcome::Failed { chain } = &undone[0].reports[0].outcome else {
+        panic!("{undone:#?}")
+    };
+    let chain: Vec<String> = chain.iter().map(crate::english).collect();
+    assert_eq!(chain, ["cannot reach host `one`", "no route to it"]);
     assert!(undo(&folder, UndoMode::Ours, &models)[0].closed);
 }
 

@@ -8,6 +8,7 @@ use host::journal::Journal;
 use host::knob::{self, Allowed, Disturbance, KNOBS, Knob, Refusal, State, TargetKind};
 use record::{KnobId, Setting, System, Target, Value};
 
+use crate::english;
 use crate::journals::restore_from_journal;
 use crate::model::Model;
 
@@ -29,7 +30,7 @@ fn read(host: &Host, knob: &Knob) -> Result<State, Refusal> {
 fn refusal(model: &Model, id: &str, to: Value) -> String {
     let knob = knob::find(System::Linux, id).unwrap();
     let state = read(&model.host(), knob).unwrap();
-    knob.plan(&target(knob), &state, &to).unwrap_err().reason
+    english(&knob.plan(&target(knob), &state, &to).unwrap_err().reason)
 }
 
 #[test]
@@ -335,7 +336,8 @@ fn what_would_not_have_the_last_word_is_not_kept() {
         let model = Model::new("model");
         model.with(|machine| machine.manager = manager);
         let twin = knob::find(System::Linux, &format!("{id}.at_start")).unwrap();
-        read(&model.host(), twin).unwrap().fixed_because.unwrap()
+        let state = read(&model.host(), twin).unwrap();
+        english(&state.fixed_because.unwrap())
     };
     assert_eq!(
         because("late net.ipv4.tcp_sack = 0\n", "tcp.sack"),
@@ -491,7 +493,8 @@ fn an_mtu_minds_the_links_above_and_below() {
         let Allowed::Range { min, max } = state.allowed else {
             panic!("no range")
         };
-        (min.value, min.because, max.value, max.because)
+        let [least, most] = [&min.because, &max.because].map(english);
+        (min.value, least, max.value, most)
     };
     let (min, because, max, _) = limits("a0");
     assert_eq!((min, max), (9000, 9216));
@@ -571,7 +574,7 @@ fn what_drivers_leave_out_is_refused_and_never_guessed() {
     );
     let unknown = "the driver does not know it";
     assert_eq!(
-        state("nic.adaptive_tx", virtio, 0).unwrap_err().reason,
+        english(&state("nic.adaptive_tx", virtio, 0).unwrap_err().reason),
         unknown
     );
     assert_eq!(
@@ -598,7 +601,8 @@ fn what_drivers_leave_out_is_refused_and_never_guessed() {
     assert_eq!(pause.value, Value::Text("rx+tx".into()));
     for id in ["nic.flow_control", "nic.ring_rx", "nic.rx_usecs", "nic.eee"] {
         let said = "netlink error: Operation not supported";
-        assert_eq!(state(id, said, 76).unwrap_err().reason, unknown, "{id}");
+        let reason = state(id, said, 76).unwrap_err().reason;
+        assert_eq!(english(&reason), unknown, "{id}");
         assert!(state(id, "", 0).is_err(), "{id}");
         assert!(
             state(id, "no device matches name", 1)
@@ -630,17 +634,12 @@ fn sysctls_of_another_namespace_are_seen_and_not_set() {
         Allowed::Words(words)
     );
     let largest = state("net.rmem_max").unwrap();
-    assert!(
-        largest
-            .fixed_because
-            .unwrap()
-            .contains("first network namespace")
-    );
+    assert!(english(&largest.fixed_because.unwrap()).contains("first network namespace"));
     let buffer = Value::Text("4096 131072 33554432".into());
     assert_eq!(state("tcp.rmem").unwrap().value, buffer);
     let reason = state("net.netdev_backlog").unwrap_err().reason;
     assert_eq!(
-        reason,
+        english(&reason),
         "the kernel has no `net.core.netdev_max_backlog` there"
     );
 }
@@ -657,6 +656,17 @@ fn the_reference_is_what_the_catalogue_says() {
         written == knob::reference(),
         "docs/knobs.md is stale: run `LINERATE_BLESS=1 cargo test -p host reference`"
     );
+}
+
+#[test]
+fn what_never_met_a_real_system_says_so_in_each_page_and_once_in_the_reference() {
+    for knob in KNOBS {
+        let is_said = knob::page(knob).contains("- unproven: ");
+        assert_eq!(is_said, knob.system != System::Linux, "{}", knob.id);
+    }
+    let reference = knob::reference();
+    assert_eq!(reference.matches("Unproven: ").count(), 2);
+    assert!(reference.contains("never run on a real Mac."));
 }
 
 #[test]
@@ -718,7 +728,7 @@ fn a_configuration_elsewhere_is_looked_at_and_not_edited() {
     let state = multichannel.parse(&Target::Host, &[shown, output("", ""), output("", "")]);
     let state = state.unwrap();
     assert_eq!(state.value, Value::Switch(false));
-    assert!(state.fixed_because.unwrap().contains("/opt/smb.conf"));
+    assert!(english(&state.fixed_because.unwrap()).contains("/opt/smb.conf"));
     for garbage in [
         "",
         "[global]\n\tserver multi channel support = maybe\n",

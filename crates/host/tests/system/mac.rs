@@ -297,7 +297,7 @@ fn every_knob_of_a_mac_is_read_set_read_and_undone_or_has_a_reason() {
             Ok(state) => state,
             Err(refusal) => {
                 assert!(
-                    !refusal.reason.is_empty() && !refusal.target_is_missing,
+                    !crate::english(&refusal.reason).is_empty() && !refusal.target_is_missing,
                     "{}",
                     knob.id
                 );
@@ -525,7 +525,7 @@ fn recorded_outputs_are_understood() {
     assert_eq!(tso.value, Value::Switch(true));
     assert!(tso.fixed_because.is_some());
     assert_eq!(
-        state("nic.lro", &wifi).unwrap_err().reason,
+        crate::english(&state("nic.lro", &wifi).unwrap_err().reason),
         "the driver does not know it"
     );
     assert!(state("nic.link_speed", &wifi).is_err());

@@ -15,7 +15,12 @@ mod windows;
 mod windows_lease;
 mod windows_model;
 
+/// What a message says in English.
+fn english(message: &locale::Message) -> String {
+    locale::Language::English.say(message)
+}
+
 /// What to do next about an error, in English.
 fn hint(error: &host::Error) -> String {
-    locale::Language::English.say(&error.hint().unwrap())
+    english(&error.hint().unwrap())
 }

@@ -9,8 +9,10 @@ use host::change::{Change, read_states};
 use host::profile::{
     self, Profile, Proposal, Protections, Role, Situation, Verdict, propose, settings, spots,
 };
+use locale::Message;
 use record::{BitsPerSecond, HostFacts, LinkState, Nic, Setting, System, Target, TcpFacts, Value};
 
+use crate::english;
 use crate::model::Model;
 
 const GIGABIT: u64 = 1_000_000_000;
@@ -79,9 +81,25 @@ fn verdict(knob: &str, more: &str) -> Verdict {
     let model = Model::new("model");
     let facts = facts(&model, Some(10 * GIGABIT));
     let profile = own(&rule(knob, more)).unwrap();
-    judge(&model, &profile, &situation(&facts))
-        .remove(0)
-        .verdict
+    plain(
+        judge(&model, &profile, &situation(&facts))
+            .remove(0)
+            .verdict,
+    )
+}
+
+/// A verdict with its reason as a text.
+fn plain(verdict: Verdict) -> Verdict {
+    let text = |because: Message| english(&because).into();
+    match verdict {
+        Verdict::NotMeant { because } => Verdict::NotMeant {
+            because: text(because),
+        },
+        Verdict::NotHere { because } => Verdict::NotHere {
+            because: text(because),
+        },
+        other => other,
+    }
 }
 
 #[test]
@@ -236,8 +254,8 @@ fn a_rule_says_what_it_comes_to_and_why() {
     assert_eq!(found.verdict, change(Value::Switch(false)));
     let facts = facts(&model, None);
     let found = judge(&model, &profile, &situation(&facts)).remove(0);
-    assert_eq!(found.verdict, not_meant("its speed is not known"));
     assert_eq!(found.target, Some(Target::Nic("a0".into())));
+    assert_eq!(plain(found.verdict), not_meant("its speed is not known"));
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn what_a_real_interface_lacks_has_its_reason() {
         let states = host::change::read_states(&scratch.host(), &[(nic.clone(), knob)]).unwrap();
         let refusal = states[0].as_ref().expect_err(id);
         assert!(
-            !refusal.reason.is_empty() && !refusal.target_is_missing,
+            !crate::english(&refusal.reason).is_empty() && !refusal.target_is_missing,
             "{id}: {refusal:?}"
         );
     }

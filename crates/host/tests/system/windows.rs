@@ -7,10 +7,10 @@ use host::change::{Change, Typed, UndoMode, understand};
 use host::exec::{Output, Replay};
 use host::journal::Journal;
 use host::knob::{self, Allowed, KNOBS, Knob, Refusal, State, TargetKind};
-use locale::Language;
 use record::{HostName, KnobId, LinkState, Setting, System, Target, Value};
 use serde_json::json;
 
+use crate::english;
 use crate::journals::{restore_from_journal, restore_from_version_1};
 use crate::windows_model::{Model, failed, fixture, listed, said};
 
@@ -188,19 +188,16 @@ fn the_stack_never_sends_what_the_driver_does_not_take() {
         "{:?}",
         between.run
     );
-    let reason = knob
-        .plan(&target, &state, &Value::Integer(9001))
-        .unwrap_err()
-        .reason;
-    assert_eq!(
-        reason,
-        "it takes 9000 at most, because the driver takes no more"
-    );
-    let reason = knob
-        .plan(&target, &state, &Value::Integer(1279))
-        .unwrap_err()
-        .reason;
-    assert_eq!(reason, "it takes 1280 at least, because IPv6 needs so much");
+    for (mtu, reason) in [
+        (
+            9001,
+            "it takes 9000 at most, because the driver takes no more",
+        ),
+        (1279, "it takes 1280 at least, because IPv6 needs so much"),
+    ] {
+        let refusal = knob.plan(&target, &state, &Value::Integer(mtu));
+        assert_eq!(english(&refusal.unwrap_err().reason), reason);
+    }
 }
 
 #[test]
@@ -210,7 +207,7 @@ fn a_driver_that_takes_less_than_the_stack_sends_is_remarked() {
     let state = read(&model.host(), find("nic.mtu"), NIC).unwrap();
     assert_eq!(state.value, Value::Integer(1500));
     let remark = "the protocol stack would send 9000 and the driver takes 1500";
-    assert_eq!(state.remark.as_deref(), Some(remark));
+    assert_eq!(english(&state.remark.unwrap()), remark);
 }
 
 #[test]
@@ -261,13 +258,13 @@ fn netsh_speaks_for_cmdlets_that_are_not_there() {
         assert_eq!(value("tcp.rss_global"), Value::Switch(true), "{folder}");
         // The labels of neither tell it.
         let why = parse("tcp.delayed_ack", &outputs).unwrap_err().reason;
-        assert_eq!(why, "this Windows does not tell it");
+        assert_eq!(english(&why), "this Windows does not tell it");
     }
     let old = said(fixture("windows-7-ja/netsh-tcp-global.txt"));
     let why = parse("tcp.rsc_global", &[failed(127, "no"), old])
         .unwrap_err()
         .reason;
-    assert_eq!(why, "this Windows does not tell it");
+    assert_eq!(english(&why), "this Windows does not tell it");
     let model = Model::new(NIC);
     model.with(|machine| machine.has_cmdlets = false);
     let state = read(&model.host(), find("nic.mtu"), NIC).unwrap();
@@ -292,7 +289,7 @@ fn recorded_hosts_read_as_they_are() {
         assert_eq!(state("smb.client.dialect_min").value, text("none"));
         let signing = state("smb.client.signing_required");
         assert_eq!(signing.value, Value::Switch(true));
-        assert!(signing.fixed_because.unwrap().contains("protection"));
+        assert!(english(&signing.fixed_because.unwrap()).contains("protection"));
     }
     let server = said(json!([listed("windows-11-24h2/smb-server.txt")]).to_string());
     let state = parse("smb.server.credits", std::slice::from_ref(&server)).unwrap();
@@ -301,7 +298,7 @@ fn recorded_hosts_read_as_they_are() {
     let why = parse("smb.server.dialect_min", &[server])
         .unwrap_err()
         .reason;
-    assert_eq!(why, "this Windows has no `Smb2DialectMin`");
+    assert_eq!(english(&why), "this Windows has no `Smb2DialectMin`");
     let tcp = said(json!([listed("windows-10/tcp-setting.txt")]).to_string());
     let state = |id: &str| parse(id, std::slice::from_ref(&tcp)).unwrap();
     assert_eq!(state("tcp.congestion_control").value, text("cubic"));
@@ -312,7 +309,7 @@ fn recorded_hosts_read_as_they_are() {
     assert_eq!(state.value, Value::Integer(512));
     let why = find("nic.ring_rx").plan(&Target::Nic(NIC.into()), &state, &Value::Integer(1001));
     assert_eq!(
-        why.unwrap_err().reason,
+        english(&why.unwrap_err().reason),
         "the driver takes 80 and every 8th number above"
     );
     let rss = said(fixture("windows-10/rss.json"));
@@ -321,8 +318,8 @@ fn recorded_hosts_read_as_they_are() {
     let interface = said(fixture("windows-10/smb-client-interface.json"));
     let state = parse("smb.client.nic_rss", &[adapter(), interface]).unwrap();
     assert_eq!(
-        state.remark.as_deref(),
-        Some("it can do RDMA, which goes before RSS")
+        english(&state.remark.unwrap()),
+        "it can do RDMA, which goes before RSS"
     );
     let schemes = said(fixture("windows-11-ja/powercfg-list.txt"));
     let state = parse("power.plan", &[schemes]).unwrap();
@@ -330,8 +327,8 @@ fn recorded_hosts_read_as_they_are() {
     let modern = said("電源設定の GUID: 381b4222-f694-41f0-9685-ff5bb260df2e  (バランス) *\r\n");
     let because = parse("power.plan", &[modern]).unwrap().fixed_because;
     assert_eq!(
-        because.as_deref(),
-        Some("the machine has no other power scheme")
+        english(&because.unwrap()),
+        "the machine has no other power scheme"
     );
 }
 
@@ -396,7 +393,7 @@ fn numbers_of_enumerations_and_foreign_values_are_not_guessed_at() {
         &[adapter(), row("*RSS", "RSS", "1", &["0", "1", "2"])],
     );
     assert_eq!(
-        odd.unwrap_err().reason,
+        english(&odd.unwrap_err().reason),
         "the driver has values of its own for `*RSS`: `1`"
     );
     let odd = parse(
@@ -409,8 +406,8 @@ fn numbers_of_enumerations_and_foreign_values_are_not_guessed_at() {
         &[adapter(), row("*ReceiveBuffers", "x", "512", &[])],
     );
     assert_eq!(
-        alone.unwrap().fixed_because.as_deref(),
-        Some("the driver takes nothing else")
+        english(&alone.unwrap().fixed_because.unwrap()),
+        "the driver takes nothing else"
     );
 }
 
@@ -494,7 +491,7 @@ fn hostile_names_stay_names() {
     }
     for nic in ["", "a\nb", "a\u{1b}[2J", "\u{fffd}", &"x".repeat(800)] {
         let refusal = find("nic.mtu").read(&Target::Nic(nic.into())).unwrap_err();
-        let hint = Language::English.say(&refusal.hint.unwrap());
+        let hint = english(&refusal.hint.unwrap());
         assert!(hint.contains("Rename-NetAdapter"));
     }
 }
@@ -539,7 +536,10 @@ fn hostile_outputs_are_refused_and_never_executed() {
                     outputs[0] = first;
                 }
                 match knob.parse(&target, &outputs) {
-                    Err(why) => assert!(!why.reason.contains(char::is_control), "{}", knob.id),
+                    Err(why) => {
+                        let reason = english(&why.reason);
+                        assert!(!reason.contains(char::is_control), "{}", knob.id);
+                    }
                     Ok(state) if state.fixed_because.is_none() => {
                         for to in others(&state) {
                             knob.plan(&target, &state, &to).ok();

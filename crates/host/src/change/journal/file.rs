@@ -210,7 +210,7 @@ impl Opened {
         let known = known.ok_or_else(|| format!("{} has no such knob", system_name(system)))?;
         known
             .check_target(target)
-            .map_err(|refusal| refusal.reason)?;
+            .map_err(|refusal| Language::English.say(&refusal.reason))?;
         Ok(known)
     }
 

@@ -15,6 +15,7 @@ use locale::say;
 use os::file::{Folder, Readers};
 use record::{HostName, KnobId, Target, Value};
 use rustix::fs::FlockOperation;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Entry, HostIdentity, Item};
@@ -39,13 +40,14 @@ const HEIR_LIMIT: Duration = Duration::from_secs(3);
 const HEIR_LOOK: Duration = Duration::from_millis(20);
 
 /// A change that is not taken back, for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Its id, for `linerate undo ID`.
     pub id: String,
     /// Which run made it.
     pub run: String,
     /// Since when.
+    #[schemars(with = "String")]
     pub since: jiff::Timestamp,
     /// Whether it is meant to stay. Otherwise its run is still going on, or was cut short.
     pub kept: bool,
@@ -54,7 +56,7 @@ pub struct Summary {
 }
 
 /// One setting of a change, for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SummarySetting {
     /// The host.
     pub host: HostName,
@@ -66,6 +68,18 @@ pub struct SummarySetting {
     pub before: Value,
     /// Its value with the change.
     pub after: Value,
+}
+
+impl From<Item> for SummarySetting {
+    fn from(item: Item) -> Self {
+        Self {
+            host: item.host,
+            target: item.target,
+            knob: item.knob,
+            before: item.before,
+            after: item.after,
+        }
+    }
 }
 
 /// What stands in a journal.
@@ -328,13 +342,7 @@ fn holds_changes(folder: &Path) -> bool {
 }
 
 fn summary(opened: Opened, hints: &Hints) -> Summary {
-    let settings = opened.items.into_iter().map(|item| SummarySetting {
-        host: item.host,
-        target: item.target,
-        knob: item.knob,
-        before: item.before,
-        after: item.after,
-    });
+    let settings = opened.items.into_iter().map(SummarySetting::from);
     Summary {
         id: opened.id,
         run: opened.run,

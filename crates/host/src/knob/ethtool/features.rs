@@ -20,12 +20,10 @@ pub(super) fn fields(text: &str) -> BTreeMap<&str, &str> {
 pub(super) fn parse_feature(row: &str, said: &str) -> Result<State, Refusal> {
     let features = ethtool::features(said);
     let feature = features.iter().find(|feature| feature.name == row);
-    let feature = feature.ok_or_else(|| Refusal::new(format!("the driver has no `{row}`")))?;
-    let because = feature
-        .fixed
-        .then_some("the driver does not let it be changed");
-    let remark = (feature.requested && !feature.on)
-        .then(|| "it is asked for, and something that it needs is off".to_owned());
+    let missing = || Refusal::new(say("error-knob.driver-without").with("name", row));
+    let feature = feature.ok_or_else(missing)?;
+    let because = feature.fixed.then_some(say("knob-fixed.driver"));
+    let remark = (feature.requested && !feature.on).then_some(say("knob-remark.feature"));
     let state = State::new(Value::Switch(feature.on), Allowed::Switch).fixed_if(because);
     Ok(State { remark, ..state }.seen(Seen::Features(features)))
 }
@@ -38,8 +36,10 @@ pub(super) fn check_required(features: &[Feature], requires: &[&str]) -> Result<
     };
     match requires.iter().find(off) {
         None => Ok(()),
-        Some(name) => Err(Refusal::new(format!("it needs `{name}`, which is off"))
-            .hint(say("hint-host.turn-on").with("name", *name))),
+        Some(name) => {
+            let refusal = Refusal::new(say("error-linux.needs").with("name", *name));
+            Err(refusal.hint(say("hint-host.turn-on").with("name", *name)))
+        }
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn set_features<'a>(nic: &str, features: impl Iterator<Item = &'a Fea
 pub(super) fn parse_features(said: &str) -> Result<State, Refusal> {
     let features = ethtool::features(said);
     if features.is_empty() {
-        return Err(Refusal::new("the driver has no offloads"));
+        return Err(Refusal::new(say("error-linux.no-offloads")));
     }
     let changeable = features.iter().filter(|feature| is_changeable(feature));
     let all: Vec<String> = changeable.map(feature_word).collect();
@@ -125,7 +125,7 @@ pub(super) fn plan_features(
         });
     }
     if after.is_empty() {
-        return Err(Refusal::new("the driver's offloads are not those it had"));
+        return Err(Refusal::new(say("error-linux.other-offloads")));
     }
     Ok((
         set_features(nic, after.iter()),

@@ -6,6 +6,7 @@ mod modes;
 
 use std::collections::BTreeMap;
 
+use locale::say;
 use record::Value;
 
 use super::value::is_bytes;
@@ -346,6 +347,10 @@ fn number(rows: &BTreeMap<&str, &str>, name: &str) -> Option<i64> {
     Some(count.into())
 }
 
+fn unaware() -> Refusal {
+    Refusal::new(say("error-knob.driver-unaware"))
+}
+
 fn parse_pause(said: &str) -> Result<State, Refusal> {
     let rows = rows(said);
     let switch = |name: &str| match rows.get(name) {
@@ -401,13 +406,12 @@ fn parse_channels(said: &str) -> Result<State, Refusal> {
         }
     };
     // One number would change both.
-    let because = "it has not as many queues to receive as to send".to_owned();
-    let count = count.ok_or_else(|| Refusal::new(because))?;
+    let count = count.ok_or_else(|| Refusal::new(say("error-linux.uneven-queues")))?;
     let allowed = range(
-        (1, "nothing would be received without a queue"),
-        (most, "the hardware has no more"),
+        (1, "knob-limit.no-queue"),
+        (most, "knob-limit.hardware-most"),
     );
-    let because = (most <= 1).then_some("the hardware has one queue");
+    let because = (most <= 1).then_some(say("knob-fixed.one-queue"));
     let state = State::new(Value::Integer(count), allowed).fixed_if(because);
     Ok(match combined {
         Some(_) => state.seen(Seen::CombinedQueues),
@@ -417,22 +421,22 @@ fn parse_channels(said: &str) -> Result<State, Refusal> {
 
 fn parse_ring(row: &str, said: &str) -> Result<State, Refusal> {
     let (limits, now) = limits_and_now(said);
-    let missing = || Refusal::new("the driver does not say how long its queues are");
+    let missing = || Refusal::new(say("error-linux.ring"));
     let most = number(&limits, row).ok_or_else(missing)?;
     let count = number(&now, row).ok_or_else(missing)?;
     let allowed = range(
-        (1, "nothing would pass without descriptors"),
-        (most, "the hardware has no more"),
+        (1, "knob-limit.no-descriptors"),
+        (most, "knob-limit.hardware-most"),
     );
     Ok(State::new(Value::Integer(count), allowed))
 }
 
 fn parse_coalesce(word: &str, said: &str) -> Result<State, Refusal> {
     let count = number(&rows(said), word);
-    let count = count.ok_or_else(|| Refusal::new("the driver does not know it"))?;
+    let count = count.ok_or_else(unaware)?;
     let allowed = range(
-        (0, "there is nothing below"),
-        (COALESCE_MAX, "more would only add delay"),
+        (0, "knob-limit.nothing-below"),
+        (COALESCE_MAX, "knob-limit.delay"),
     );
     Ok(State::new(Value::Integer(count), allowed))
 }
@@ -446,7 +450,7 @@ fn parse_adaptive(word: &str, said: &str) -> Result<State, Refusal> {
     let on = match state.trim() {
         "on" => true,
         "off" => false,
-        _ => return Err(Refusal::new("the driver does not know it")),
+        _ => return Err(unaware()),
     };
     Ok(State::new(Value::Switch(on), Allowed::Switch))
 }
@@ -457,11 +461,10 @@ fn parse_eee(said: &str) -> Result<State, Refusal> {
     let on = match status.split(" - ").next() {
         Some("enabled") => true,
         Some("disabled") => false,
-        Some("not supported") => return Err(Refusal::new("the link does not know EEE")),
+        Some("not supported") => return Err(Refusal::new(say("error-linux.no-eee"))),
         _ => return Err(Refusal::unreadable("ethtool --show-eee")),
     };
-    let remark = (status == "enabled - inactive")
-        .then(|| "it is on and not at work, because the other end does not do it".to_owned());
+    let remark = (status == "enabled - inactive").then_some(say("knob-remark.eee"));
     let state = State::new(Value::Switch(on), Allowed::Switch);
     Ok(State { remark, ..state })
 }
@@ -485,23 +488,19 @@ fn parse_spread(said: &str) -> Result<State, Refusal> {
     });
     let table: Vec<i64> = rows.flatten().collect();
     let most = table.iter().max().copied();
-    let count = most
-        .ok_or_else(|| Refusal::new("the driver does not know it"))?
-        .saturating_add(1);
+    let count = most.ok_or_else(unaware)?.saturating_add(1);
     let even = (0..count).cycle();
     let is_even = table.iter().zip(even).all(|(&queue, even)| queue == even);
     let allowed = range(
-        (1, "what is received has to go somewhere"),
-        (queues, "the interface has no more queues to receive"),
+        (1, "knob-limit.somewhere"),
+        (queues, "knob-limit.queues-most"),
     );
     let state = State::new(Value::Integer(count), allowed).unset(Value::Integer(queues));
     if is_even {
-        let because = (queues <= 1).then_some("the interface has one queue to receive");
+        let because = (queues <= 1).then_some(say("knob-fixed.one-receive-queue"));
         return Ok(state.fixed_if(because));
     }
-    Ok(state.fixed_if(Some(
-        "its table was written by hand, and `ethtool` could not write it again",
-    )))
+    Ok(state.fixed_if(Some(say("knob-fixed.table"))))
 }
 
 fn parse_spread_key(said: &str) -> Result<State, Refusal> {
@@ -511,7 +510,7 @@ fn parse_spread_key(said: &str) -> Result<State, Refusal> {
     let key = lines.nth(1).unwrap_or_default().trim().to_ascii_lowercase();
     let count = key.split(':').count();
     if !is_bytes(count, &key) {
-        return Err(Refusal::new("the driver does not know it"));
+        return Err(unaware());
     }
     Ok(State::new(Value::Text(key), Allowed::Bytes(count)))
 }
@@ -534,9 +533,7 @@ fn parse_spread_fields(said: &str) -> Result<State, Refusal> {
             Some((_, letter)) => fields.push(*letter),
             None if line.is_empty() => {}
             None if line == "None" => {
-                return Err(Refusal::new(
-                    "the interface looks at nothing to spread connections",
-                ));
+                return Err(Refusal::new(say("error-linux.no-fields")));
             }
             None => return Err(Refusal::unreadable("ethtool -n")),
         }

@@ -1,5 +1,6 @@
 //! The speed of a link, and whether its ends agree on it by themselves.
 
+use locale::say;
 use record::Value;
 
 use super::rows;
@@ -11,13 +12,12 @@ use crate::tool::ethtool;
 pub(super) const SETTINGS: &[u8] = b"Settings for ";
 
 pub(super) fn parse_speed(said: &str) -> Result<State, Refusal> {
-    let speed = ethtool::speed(said).ok_or_else(|| Refusal::new("the driver does not tell it"))?;
+    let untold = || Refusal::new(say("error-knob.driver-silent"));
+    let speed = ethtool::speed(said).ok_or_else(untold)?;
     let megabits = i64::try_from(speed.get() / 1_000_000).ok();
     let megabits = megabits.ok_or_else(|| Refusal::unreadable("ethtool"))?;
     let state = State::new(Value::Integer(megabits), words(&[]));
-    Ok(state.fixed_if(Some(
-        "the ends of the link agree on it; see `nic.speed_duplex`",
-    )))
+    Ok(state.fixed_if(Some(say("knob-fixed.link-speed"))))
 }
 
 /// The word where the ends of a link agree by themselves.
@@ -43,7 +43,7 @@ pub(super) fn parse_modes(said: &str) -> Result<State, Refusal> {
     let rows = rows(said);
     let supported = ethtool::modes_of(said, "Supported link modes");
     if supported.is_empty() || rows.get("Supports auto-negotiation") == Some(&"No") {
-        return Err(Refusal::new("the driver does not know other speeds"));
+        return Err(Refusal::new(say("error-linux.one-speed")));
     }
     let offered = ethtool::modes_of(said, "Advertised link modes");
     let modes = supported
@@ -65,7 +65,7 @@ pub(super) fn parse_modes(said: &str) -> Result<State, Refusal> {
             choices.push(choice);
         }
     }
-    let because = (!choices.contains(&now)).then_some("its mode of now could not be set again");
+    let because = (!choices.contains(&now)).then_some(say("knob-fixed.mode"));
     let state = State::new(Value::Text(now), Allowed::Words(choices)).fixed_if(because);
     Ok(state.unset(Value::Text(AGREED.to_owned())).seen(modes))
 }

@@ -8,7 +8,7 @@ mod content;
 
 use std::sync::LazyLock;
 
-use locale::say;
+use locale::{Message, say};
 use record::{System, Target, Value};
 
 use super::ethtool::Ethtool;
@@ -166,8 +166,7 @@ pub(crate) fn of_target(system: System, target: &Target) -> impl Iterator<Item =
 /// When there is no way to keep it.
 pub(crate) fn persistent_of(knob: &Knob) -> Result<&'static Knob, Refusal> {
     find(knob.system, &id_of(knob.id)).ok_or_else(|| {
-        Refusal::new("linerate knows no place where the system would set it at its start")
-            .hint(say("hint-host.no-persist"))
+        Refusal::new(say("error-knob.no-place-at-start")).hint(say("hint-host.no-persist"))
     })
 }
 
@@ -388,15 +387,12 @@ impl Keep {
             ("networkmanager", uuid) => Ok(ConfigManager::NetworkManager(uuid.to_owned())),
             ("ifupdown", _) => Ok(ConfigManager::Ifupdown),
             ("udev", _) => udev(nic, word("path "), word("link "), said),
-            _ => Err(Refusal::new(
-                "nothing that linerate knows sets up the interface there: netplan, NetworkManager, \
-                 ifupdown or udev",
-            )),
+            _ => Err(Refusal::new(say("error-linux.no-manager"))),
         }
     }
 
     /// Why the manager cannot, or would not have the last word.
-    fn why_not(&self, manager: &ConfigManager, said: &str) -> Option<String> {
+    fn why_not(&self, manager: &ConfigManager, said: &str) -> Option<Message> {
         let late = |key: &str| {
             let mut keys = said.lines().filter_map(|line| {
                 let key = line.strip_prefix("late ")?.split('=').next()?;
@@ -404,21 +400,21 @@ impl Keep {
             });
             keys.any(|other| other == key)
         };
+        let last_word = |file: &str| say("knob-fixed.last-word").with("file", file);
+        let no_setting = |program: &str| say("knob-fixed.no-setting").with("program", program);
         match (manager, &self.of.kind) {
             (ConfigManager::Sysctl, Kind::Sysctl(sysctl)) if late(sysctl.key()) => {
-                Some("`/etc/sysctl.conf` sets it, and has the last word".to_owned())
+                Some(last_word("/etc/sysctl.conf"))
             }
-            (ConfigManager::Netplan, _) if self.netplan().is_none() => {
-                Some("`netplan`, which sets up the interface, has no such setting".to_owned())
-            }
+            (ConfigManager::Netplan, _) if self.netplan().is_none() => Some(no_setting("netplan")),
             (ConfigManager::Udev { .. }, Kind::Link(Link::Mtu)) => {
                 let file = said.lines().find_map(|line| line.strip_prefix("mtu "))?;
-                Some(format!("`{file}` sets it, and has the last word"))
+                Some(last_word(file))
             }
             (ConfigManager::Udev { .. }, _)
                 if self.link("on").is_none() && self.link("1").is_none() =>
             {
-                Some("`udev`, which sets up the interface, has no such setting".to_owned())
+                Some(no_setting("udev"))
             }
             _ => None,
         }
@@ -496,9 +492,8 @@ fn udev(
         .next()
         .is_some_and(|other| !other.is_empty() && other < name.as_str())
     {
-        return Err(Refusal::new(format!(
-            "`{link}` is read before any file of ours, and only one is"
-        )));
+        let reason = say("error-linux.read-before").with("file", link);
+        return Err(Refusal::new(reason));
     }
     let which = match path {
         Some(path) => format!("Path={path}"),

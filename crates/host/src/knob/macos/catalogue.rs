@@ -8,10 +8,10 @@ use crate::knob::{Knob, TargetKind};
 const NETWORKSETUP: &str = "networksetup(8)";
 const XNU: &str = "xnu 11417, `bsd/netinet` and `bsd/net`; ifconfig(8)";
 const NSMB: &str = "nsmb.conf(5); SMBClient 494";
-/// Why a protection is only looked at.
-const PROTECTION: &str = "it is a protection, which linerate does not change";
+/// Why a protection is only looked at, for [`locale::say`].
+const PROTECTION: &str = "knob-fixed.protection";
 /// Why nothing is known of the hardware's queues.
-const NO_COMMAND: &str = "macOS has no command that tells or changes it";
+const NO_COMMAND: &str = "error-macos.no-command";
 
 /// The knobs of macOS.
 pub(in crate::knob) const KNOBS: &[Knob] = &[
@@ -466,9 +466,7 @@ pub(in crate::knob) const KNOBS: &[Knob] = &[
         source: NSMB,
         ..mac(
             TargetKind::Host,
-            Mac::Nothing(
-                "macOS's own server has no such setting; clients tell whether it offers it",
-            ),
+            Mac::Nothing("error-macos.no-server-setting"),
         )
     },
     Knob {

@@ -4,6 +4,7 @@ mod catalogue;
 mod nsmb;
 mod session;
 
+use locale::say;
 use record::{System, Value};
 
 use super::journaled::is_assignment;
@@ -24,7 +25,7 @@ const SERVER: &str = "/Library/Preferences/SystemConfiguration/com.apple.smb.ser
 /// Between the names of services that are in an order.
 const BEFORE: &str = " > ";
 
-/// What macOS knows.
+/// What macOS knows. Reasons are ids of sentences.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mac {
     /// A word of `sysctl`.
@@ -192,14 +193,14 @@ impl KnobBackend for Mac {
         let said = || answer(outputs.first(), "macOS");
         match self {
             Self::Sysctl(key, form) => {
-                let missing = || Refusal::new(format!("the kernel has no `{key}` now"));
+                let missing = || Refusal::new(say("error-macos.no-key").with("key", *key));
                 let said = outputs.first().and_then(Output::text).ok_or_else(missing)?;
                 let value = form.value(said.trim());
                 let value = value.ok_or_else(|| Refusal::unreadable("sysctl"))?;
                 Ok(State::new(value, form.allowed()))
             }
             Self::Always(_) => Ok(State::new(Value::Switch(true), Allowed::Switch)
-                .fixed_if(Some("kernels that are released always do it"))),
+                .fixed_if(Some(say("knob-fixed.released")))),
             Self::Nsmb(key, form, fixed) => nsmb::parse(key, *form, *fixed, outputs),
             Self::Mtu => parse_mtu(&said()?, &answer(outputs.get(1), "macOS")?),
             Self::Capability(options, _) => parse_capability(&interface(name, outputs)?, options),
@@ -211,10 +212,10 @@ impl KnobBackend for Mac {
             Self::Server(key, because) => {
                 // The file is not there until somebody sets something.
                 let said = outputs.first().and_then(Output::text).unwrap_or_default();
-                Ok(parse_server(&said, key).fixed_if(Some(*because)))
+                Ok(parse_server(&said, key).fixed_if(Some(say(because))))
             }
             Self::Session(backend) => backend.parse(outputs),
-            Self::Nothing(because) => Err(Refusal::new(*because)),
+            Self::Nothing(because) => Err(Refusal::new(say(because))),
         }
     }
 
@@ -277,10 +278,8 @@ impl KnobBackend for Mac {
                     names
                 };
                 if names(order) != names(&state.value.to_string()) {
-                    return Err(
-                        Refusal::new("it takes all services that there are, in an order")
-                            .hint(written(&state.value.to_string())),
-                    );
+                    let refusal = Refusal::new(say("error-macos.order"));
+                    return Err(refusal.hint(written(&state.value.to_string())));
                 }
                 let mut set = command(&["networksetup", "-ordernetworkservices"]);
                 set.argv.extend(order.split(BEFORE).map(str::to_owned));
@@ -319,8 +318,8 @@ fn parse_mtu(said: &str, limits: &str) -> Result<State, Refusal> {
         });
     let (min, max) = limits.ok_or_else(unreadable)?;
     let allowed = range(
-        (min.into(), "the driver takes no less"),
-        (max.into(), "the driver takes no more"),
+        (min.into(), "knob-limit.driver-least"),
+        (max.into(), "knob-limit.driver-most"),
     );
     Ok(State::new(
         Value::Integer(now.ok_or_else(unreadable)?.into()),
@@ -332,29 +331,27 @@ fn parse_capability(nic: &Interface, options: &[&str]) -> Result<State, Refusal>
     let has = |words: &[String]| words.iter().any(|word| options.contains(&word.as_str()));
     let (on, could) = (has(&nic.options), has(&nic.capabilities));
     if !on && !could {
-        return Err(Refusal::new("the driver does not know it"));
+        return Err(Refusal::new(say("error-knob.driver-unaware")));
     }
-    let because = (!could).then_some("the driver does not let it be changed");
+    let because = (!could).then_some(say("knob-fixed.driver"));
     Ok(State::new(Value::Switch(on), Allowed::Switch).fixed_if(because))
 }
 
 fn parse_speed(nic: &Interface) -> Result<State, Refusal> {
     let speed = nic.medium.as_deref().and_then(macos::speed);
-    let speed = speed.ok_or_else(|| Refusal::new("the driver does not tell it"))?;
+    let speed = speed.ok_or_else(|| Refusal::new(say("error-knob.driver-silent")))?;
     let megabits = i64::try_from(speed.get() / 1_000_000).unwrap_or(i64::MAX);
     let state = State::new(Value::Integer(megabits), words(&[]));
-    Ok(state.fixed_if(Some(
-        "the ends of the link agree on it; see `nic.speed_duplex`",
-    )))
+    Ok(state.fixed_if(Some(say("knob-fixed.link-speed"))))
 }
 
 fn parse_medium_option(nic: &Interface, option: &str) -> Result<State, Refusal> {
     if nic.medium.is_none() {
-        return Err(Refusal::new("the driver does not tell the medium"));
+        return Err(Refusal::new(say("error-macos.no-medium")));
     }
     let on = nic.medium_options.iter().any(|own| own == option);
-    let because = "it belongs to the medium, which `nic.speed_duplex` chooses";
-    Ok(State::new(Value::Switch(on), Allowed::Switch).fixed_if(Some(because)))
+    let state = State::new(Value::Switch(on), Allowed::Switch);
+    Ok(state.fixed_if(Some(say("knob-fixed.medium"))))
 }
 
 /// `Current: autoselect`, and a medium on each line.
@@ -410,13 +407,13 @@ fn parse_power(said: &str) -> Result<State, Refusal> {
     for (word, most) in POWER {
         let row = rows.iter().find_map(|row| row.strip_prefix(word));
         if let Some(now) = row.and_then(|now| now.trim().parse().ok()) {
-            let allowed = range((0, "that is the least"), (most, "there is no more"));
+            let allowed = range((0, "knob-limit.the-least"), (most, "knob-limit.no-more"));
             let state = State::new(Value::Integer(now), allowed);
-            let remark = Some(format!("`{word}` while the mains supply it"));
+            let remark = Some(say("knob-remark.mains").with("word", word));
             return Ok(State { remark, ..state });
         }
     }
-    Err(Refusal::new("this machine has no modes of power"))
+    Err(Refusal::new(say("error-macos.no-power")))
 }
 
 fn power_word(state: &State) -> &'static str {

@@ -1,5 +1,6 @@
 //! Lines of `/etc/nsmb.conf`, the configuration of macOS's SMB client.
 
+use locale::say;
 use record::Value;
 
 use super::Form;
@@ -54,7 +55,7 @@ pub(super) fn read() -> Vec<Command> {
 pub(super) fn parse(
     key: &str,
     form: Form,
-    fixed: Option<&str>,
+    fixed: Option<&'static str>,
     outputs: &[Output],
 ) -> Result<State, Refusal> {
     let said = |index: usize| {
@@ -66,15 +67,15 @@ pub(super) fn parse(
     let value = match find(&said(0), key) {
         None => Value::Unset,
         Some(word) => {
-            let odd = || Refusal::new(format!("cannot understand `{key}` of `{FILE}`"));
+            let odd = || Refusal::new(say("error-macos.nsmb").with("key", key));
             form.value(&word).ok_or_else(odd)?
         }
     };
     let remark = find(&said(1), key)
         .filter(|_| value == Value::Unset)
-        .map(|word| format!("the user's own file says `{word}`"));
+        .map(|word| say("knob-remark.own-file").with("word", word));
     let state = State::new(value, form.allowed()).unset(Value::Unset);
-    Ok(State { remark, ..state }.fixed_if(fixed))
+    Ok(State { remark, ..state }.fixed_if(fixed.map(say)))
 }
 
 pub(super) fn edit(key: &str, to: &Value) -> Command {

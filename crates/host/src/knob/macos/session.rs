@@ -1,5 +1,6 @@
 //! What macOS's SMB client agreed on with a server, by `smbutil`. It is looked at only.
 
+use locale::say;
 use record::Value;
 use serde_json::Value as Json;
 
@@ -7,7 +8,7 @@ use crate::exec::{Command, Output};
 use crate::knob::{Refusal, State, answer, command, words};
 
 /// Why it cannot be changed.
-const FIXED: &str = "client and server agreed on it when the share was mounted";
+const FIXED: &str = "knob-fixed.mounted";
 /// The kind of file system that is an SMB share.
 const KIND: &str = "smbfs";
 
@@ -51,7 +52,7 @@ impl Session {
         let value = match self {
             Self::Word(key) => {
                 let share = json.as_array().and_then(|all| all.first()).unwrap_or(&json);
-                let missing = || Refusal::new("`smbutil` does not tell it");
+                let missing = || Refusal::new(say("error-macos.smbutil"));
                 let word = share.get(key).ok_or_else(missing)?;
                 Value::Text(word.as_str().unwrap_or("off").to_owned())
             }
@@ -66,6 +67,6 @@ impl Session {
                 Value::Integer(i64::try_from(channels.count()).unwrap_or(i64::MAX))
             }
         };
-        Ok(State::new(value, words(&[])).fixed_if(Some(FIXED)))
+        Ok(State::new(value, words(&[])).fixed_if(Some(say(FIXED))))
     }
 }

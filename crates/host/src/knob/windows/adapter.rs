@@ -6,6 +6,7 @@
 
 use std::ops::RangeInclusive;
 
+use locale::{Message, say};
 use record::Value;
 
 use super::super::{Allowed, Limit, Refusal, Seen as AnySeen, State, range, words};
@@ -251,42 +252,38 @@ impl Adapter {
             Self::Pair { keywords, bit } => parse_pair(keywords, *bit, outputs),
             Self::Speed => {
                 let bits = adapter.number("TransmitLinkSpeed").filter(|&bits| bits > 0);
-                let missing = || Refusal::new("the link has no speed: it is down, or not real");
+                let missing = || Refusal::new(say("error-windows.no-speed"));
                 let megabits = bits.ok_or_else(missing)? / 1_000_000;
-                Ok(
-                    State::new(Value::Integer(megabits), words(&[])).fixed_if(Some(
-                        "the ends of the link agree on it; see `nic.speed_duplex`",
-                    )),
-                )
+                let state = State::new(Value::Integer(megabits), words(&[]));
+                Ok(state.fixed_if(Some(say("knob-fixed.link-speed"))))
             }
             Self::Queues => parse_queues(outputs),
             Self::Power(property) => {
-                let power = object(outputs, 1, "the driver does not know it")?;
+                let power = object(outputs, 1, say("error-knob.driver-unaware"))?;
                 let on = power.switch(property);
-                let on = on.ok_or_else(|| Refusal::new("the driver does not know it"))?;
+                let on = on.ok_or_else(|| Refusal::new(say("error-knob.driver-unaware")))?;
                 Ok(State::new(Value::Switch(on), Allowed::Switch))
             }
             Self::Metric => parse_metric(outputs),
             Self::Profile => {
-                let missing = "the interface is in no network";
-                let profile = object(outputs, 1, missing)?;
+                let profile = object(outputs, 1, say("error-windows.no-network"))?;
                 let category = profile.text("NetworkCategory").ok_or_else(unreadable)?;
                 let known = ["public", "private", "domain"];
                 let category = match category.as_str() {
                     "DomainAuthenticated" => "domain".to_owned(),
                     other => known_word(&known, other),
                 };
-                let because = (category == "domain").then_some("the domain decides it");
+                let because = (category == "domain").then_some(say("knob-fixed.domain"));
                 let allowed = words(&["public", "private"]);
                 Ok(State::new(Value::Text(category), allowed).fixed_if(because))
             }
             Self::SmbRss => {
-                let interface = object(outputs, 1, "the SMB client does not use it")?;
+                let interface = object(outputs, 1, say("error-windows.smb-unused"))?;
                 let rss = interface.switch("RssCapable").ok_or_else(unreadable)?;
                 let rdma = interface.switch("RdmaCapable") == Some(true);
                 let state = State::new(Value::Switch(rss), Allowed::Switch)
-                    .fixed_if(Some("it follows from `nic.rss` and `nic.channels`"));
-                let remark = rdma.then(|| "it can do RDMA, which goes before RSS".to_owned());
+                    .fixed_if(Some(say("knob-fixed.follows")));
+                let remark = rdma.then_some(say("knob-remark.rdma"));
                 Ok(State { remark, ..state })
             }
         }
@@ -438,8 +435,12 @@ fn find_row(keywords: &[&str], names: &[&str], all: &[Object]) -> Result<Row, Re
     let mut by_name = names.iter();
     let found = found.or_else(|| by_name.find_map(|name| by("DisplayName", name)));
     let first = keywords.first().copied().unwrap_or_default();
-    let missing = || Refusal::new(format!("the driver has no `{first}`"));
-    found.and_then(row).ok_or_else(missing)
+    found.and_then(row).ok_or_else(|| without(first))
+}
+
+/// A driver has no property of this keyword.
+fn without(keyword: &str) -> Refusal {
+    Refusal::new(say("error-knob.driver-without").with("name", keyword))
 }
 
 fn parse_property(property: &Property, outputs: &[Output]) -> Result<State, Refusal> {
@@ -447,7 +448,7 @@ fn parse_property(property: &Property, outputs: &[Output]) -> Result<State, Refu
     let value = property.codes.value(&row)?;
     let allowed = property.codes.allowed(&row, &value);
     let one = matches!(&allowed, Allowed::Range { min, max } if min.value == max.value);
-    let because = one.then_some("the driver takes nothing else");
+    let because = one.then_some(say("knob-fixed.only-value"));
     let state = State::new(value, allowed).fixed_if(because);
     Ok(state.seen(AnySeen::Windows(Seen::Row(row))))
 }
@@ -463,10 +464,8 @@ fn numbers(row: &Row) -> Vec<i64> {
 impl Codes {
     fn value(&self, row: &Row) -> Result<Value, Refusal> {
         let odd = || {
-            Refusal::new(format!(
-                "the driver has values of its own for `{}`: `{}`",
-                row.keyword, row.value
-            ))
+            let reason = say("error-windows.own-value").with("keyword", &row.keyword);
+            Refusal::new(reason.with("value", &row.value))
         };
         match self {
             Self::Switch => {
@@ -495,14 +494,14 @@ impl Codes {
             Self::Number => match (numbers(row), row.limits) {
                 (listed, _) if !listed.is_empty() => Allowed::Numbers(listed),
                 (_, Some([min, max, _])) => range(
-                    (min, "the driver takes no less"),
-                    (max, "the driver takes no more"),
+                    (min, "knob-limit.driver-least"),
+                    (max, "knob-limit.driver-most"),
                 ),
                 // Whoever does not say what it takes is left alone.
                 (_, None) => match now {
                     Value::Integer(now) => range(
-                        (*now, "the driver does not say what else it takes"),
-                        (*now, "the driver does not say what else it takes"),
+                        (*now, "knob-limit.unknown-others"),
+                        (*now, "knob-limit.unknown-others"),
                     ),
                     _ => words(&[]),
                 },
@@ -523,8 +522,8 @@ impl Codes {
             (Self::Switch, Value::Switch(on)) => Ok(u8::from(*on).to_string()),
             (Self::Number, Value::Integer(number)) => match row.limits {
                 Some([min, _, step]) if row.listed.is_empty() && (number - min) % step != 0 => {
-                    let reason = format!("the driver takes {min} and every {step}th number above");
-                    Err(Refusal::new(reason))
+                    let reason = say("error-windows.step").with("min", min.to_string());
+                    Err(Refusal::new(reason.with("step", step.to_string())))
                 }
                 _ => Ok(number.to_string()),
             },
@@ -554,10 +553,7 @@ fn parse_pair(
         }
     }
     let value = match now {
-        [None, None] => {
-            let first = keywords[0];
-            return Err(Refusal::new(format!("the driver has no `{first}`")));
-        }
+        [None, None] => return Err(without(keywords[0])),
         [Some(true), Some(false)] => Value::Text(HALVES[0].into()),
         [Some(false), Some(true)] => Value::Text(HALVES[1].into()),
         [one, other] => Value::Switch(one.or(other) == Some(true)),
@@ -573,11 +569,11 @@ fn parse_pair(
 }
 
 /// Receive segment coalescing that is on and does nothing: with a driver that captures, for example.
-fn resting(outputs: &[Output]) -> Option<String> {
+fn resting(outputs: &[Output]) -> Option<Message> {
     let rsc = objects(outputs, 2).ok()?.into_iter().next()?;
     let reason = rsc.text("IPv4FailureReason").unwrap_or_default();
     let rests = rsc.switch("IPv4OperationalState") == Some(false) && reason != "NoFailure";
-    rests.then(|| format!("it is not at work: `{reason}`"))
+    rests.then(|| say("knob-remark.resting").with("reason", reason))
 }
 
 /// Which halves of a switch are on.
@@ -593,19 +589,19 @@ pub(super) fn halves(value: &Value) -> Option<[bool; 2]> {
 }
 
 fn parse_queues(outputs: &[Output]) -> Result<State, Refusal> {
-    let rss = object(outputs, 1, "the driver does not know RSS")?;
+    let rss = object(outputs, 1, say("error-windows.no-rss"))?;
     let count = rss
         .number("NumberOfReceiveQueues")
         .filter(|&count| count > 0);
-    let count = count.ok_or_else(|| Refusal::new("the driver does not say how many it has"))?;
+    let count = count.ok_or_else(|| Refusal::new(say("error-windows.queue-count")))?;
     let row = find_row(QUEUES.0, QUEUES.1, &objects(outputs, 2)?).ok();
     let listed = row.as_ref().map(numbers).unwrap_or_default();
     let most = row.and_then(|row| Some(row.limits?[1]));
     let allowed = match (listed.is_empty(), most) {
         (false, _) => Allowed::Numbers(listed),
         (true, most) => range(
-            (1, "nothing would be received without a queue"),
-            (most.unwrap_or(count), "the driver takes no more"),
+            (1, "knob-limit.no-queue"),
+            (most.unwrap_or(count), "knob-limit.driver-most"),
         ),
     };
     Ok(State::new(Value::Integer(count), allowed))
@@ -618,7 +614,7 @@ fn is_of(object: &Object, family: &str) -> bool {
 fn parse_metric(outputs: &[Output]) -> Result<State, Refusal> {
     let all = objects(outputs, 1)?;
     let own = all.iter().find(|interface| is_of(interface, "IPv4"));
-    let own = own.ok_or_else(|| Refusal::new("the interface does no IPv4"))?;
+    let own = own.ok_or_else(|| Refusal::new(say("error-windows.no-ipv4")))?;
     let metric = own.number("InterfaceMetric").ok_or_else(unreadable)?;
     let is_automatic = own.switch("AutomaticMetric").ok_or_else(unreadable)?;
     let value = if is_automatic {
@@ -627,10 +623,10 @@ fn parse_metric(outputs: &[Output]) -> Result<State, Refusal> {
         Value::Integer(metric)
     };
     let allowed = range(
-        (1, "0 is for the system itself"),
-        (METRIC_MAX, "Windows takes no more"),
+        (1, "knob-limit.metric-zero"),
+        (METRIC_MAX, "knob-limit.windows-most"),
     );
-    let remark = is_automatic.then(|| format!("the system chose {metric}"));
+    let remark = is_automatic.then(|| say("knob-remark.metric").with("metric", metric.to_string()));
     let state = State::new(value, allowed).unset(Value::Unset);
     Ok(State { remark, ..state })
 }
@@ -649,7 +645,7 @@ fn parse_mtu(nic: &str, adapter: &Object, outputs: &[Output]) -> Result<State, R
         stack[0] = windows::netsh_mtu(&table, nic);
     }
     let now = stack.iter().flatten().min().copied();
-    let now = now.ok_or_else(|| Refusal::new("the interface does no IP"))?;
+    let now = now.ok_or_else(|| Refusal::new(say("error-windows.no-ip")))?;
     let properties = said(outputs, 2)
         .ok()
         .and_then(|said| windows::objects(&said));
@@ -668,19 +664,20 @@ fn parse_mtu(nic: &str, adapter: &Object, outputs: &[Output]) -> Result<State, R
         .map(|length| length - HEADER_BYTES);
     let longest = jumbo.as_ref().and_then(longest);
     let max = match longest {
-        Some(longest) => Limit::new(longest - HEADER_BYTES, "the driver takes no more"),
+        Some(longest) => Limit::new(longest - HEADER_BYTES, say("knob-limit.driver-most")),
         None => {
             let most = adapter.number("MtuSize").unwrap_or(now).max(now);
-            Limit::new(most, "the driver does not say that it takes more")
+            Limit::new(most, say("knob-limit.unknown-more"))
         }
     };
     let min = match stack[1] {
-        Some(_) => Limit::new(IPV6_MTU_MIN, "IPv6 needs so much"),
-        None => Limit::new(IPV4_MTU_MIN, "Windows takes no less"),
+        Some(_) => Limit::new(IPV6_MTU_MIN, say("knob-limit.ipv6")),
+        None => Limit::new(IPV4_MTU_MIN, say("knob-limit.windows-least")),
     };
-    let remark = driver
-        .filter(|&driver| driver < now)
-        .map(|driver| format!("the protocol stack would send {now} and the driver takes {driver}"));
+    let remark = driver.filter(|&driver| driver < now).map(|driver| {
+        let remark = say("knob-remark.mtu").with("now", now.to_string());
+        remark.with("driver", driver.to_string())
+    });
     let value = Value::Integer(driver.map_or(now, |driver| driver.min(now)));
     let state = State::new(value, Allowed::Range { min, max });
     let state = state.seen(AnySeen::Windows(Seen::Mtu { jumbo, stack }));
@@ -703,7 +700,7 @@ fn length_for(jumbo: &Row, mtu: i64) -> Result<i64, Refusal> {
         let steps = ((least - min).max(0) + step - 1) / step;
         Some(min + steps * step).filter(|&length| length <= max)
     });
-    let none = || Refusal::new("the driver has no length of frames for it");
+    let none = || Refusal::new(say("error-windows.no-length"));
     listed.or(stepped).ok_or_else(none)
 }
 

@@ -14,8 +14,8 @@ const TUNING: &str = "Microsoft, performance tuning network adapters";
 const SMB: &str = "Microsoft, `Set-SmbClientConfiguration`";
 const SMB_SERVER: &str = "Microsoft, `Set-SmbServerConfiguration`";
 const CLIENT_TUNING: &str = "Microsoft, performance tuning for SMB clients";
-/// Why a protection is only looked at.
-const PROTECTION: &str = "it is a protection, which linerate does not change";
+/// Why a protection is only looked at, for [`locale::say`].
+const PROTECTION: &str = "knob-fixed.protection";
 
 /// The knobs of Windows.
 pub(in super::super) const KNOBS: &[Knob] = &[

@@ -11,6 +11,7 @@ mod journaled;
 mod status;
 mod system;
 
+use locale::Message;
 use record::{System, Value};
 
 use super::{
@@ -154,7 +155,7 @@ fn objects(outputs: &[Output], index: usize) -> Result<Vec<Object>, Refusal> {
 }
 
 /// The only object of an answer, which `missing` says there is not.
-fn object(outputs: &[Output], index: usize, missing: &str) -> Result<Object, Refusal> {
+fn object(outputs: &[Output], index: usize, missing: Message) -> Result<Object, Refusal> {
     let first = objects(outputs, index)?.into_iter().next();
     first.ok_or_else(|| Refusal::new(missing))
 }

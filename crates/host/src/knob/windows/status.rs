@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use locale::say;
 use record::Value;
 
 use super::super::{Refusal, State, words};
@@ -9,7 +10,8 @@ use super::{Object, objects};
 use crate::exec::{Command, Output};
 use crate::tool::windows;
 
-const BECAUSE: &str = "it is what there is now, not a setting";
+/// Why it cannot be changed.
+const BECAUSE: &str = "knob-fixed.status";
 /// Most entries that a value names.
 const ENTRIES_MAX: usize = 16;
 
@@ -78,7 +80,7 @@ impl SmbStatus {
             true => "none".to_owned(),
             false => shown.join("; "),
         };
-        Ok(State::new(Value::Text(value), words(&[])).fixed_if(Some(BECAUSE)))
+        Ok(State::new(Value::Text(value), words(&[])).fixed_if(Some(say(BECAUSE))))
     }
 
     fn entry(self, object: &Object) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Settings of the system: TCP, what adapters do for it, the SMB client and server, power.
 
+use locale::say;
 use record::Value;
 
 use super::super::{Allowed, Refusal, State, range, sensible, words};
@@ -61,7 +62,7 @@ pub(crate) struct Smb {
     pub(super) side: Side,
     pub(super) property: &'static str,
     pub(super) form: Form,
-    /// Why it is only looked at.
+    /// Why it is only looked at: the id of a sentence.
     pub(super) fixed_because: Option<&'static str>,
 }
 
@@ -224,16 +225,19 @@ impl Setting {
             Self::Tcp(tcp) => parse_tcp(tcp, outputs),
             Self::Offload(offload) => parse_offload(offload, outputs),
             Self::Smb(smb) => {
-                let missing = format!("this Windows has no `{}`", smb.property);
-                let all = object(outputs, 0, &missing)?;
+                let missing = say("error-windows.no-property").with("property", smb.property);
+                let all = object(outputs, 0, missing.clone())?;
                 let read = smb.form.read(&all, smb.property);
                 let (value, allowed) = read.ok_or_else(|| Refusal::new(missing))?;
-                Ok(State::new(value, allowed).fixed_if(smb.fixed_because))
+                Ok(State::new(value, allowed).fixed_if(smb.fixed_because.map(say)))
             }
             Self::Registry(number) => {
-                let key = object(outputs, 0, "the registry has no such key")?;
+                let key = object(outputs, 0, say("error-windows.no-registry-key"))?;
                 let value = key.number(number.name).map_or(Value::Unset, Value::Integer);
-                let allowed = range((0, "it has no sign"), (number.max, "more makes no sense"));
+                let allowed = range(
+                    (0, "knob-limit.no-sign"),
+                    (number.max, "knob-limit.no-more-sense"),
+                );
                 Ok(State::new(value, allowed).unset(Value::Unset))
             }
             Self::Scheme => parse_scheme(outputs),
@@ -314,12 +318,12 @@ fn parse_tcp(tcp: &Tcp, outputs: &[Output]) -> Result<State, Refusal> {
         let policy = setting.text("AutoTuningLevelEffective").as_deref() == Some("GroupPolicy");
         let because = policy && tcp.property == "AutoTuningLevelLocal";
         let read = tcp.form.read(&setting, tcp.property)?;
-        Some((read, because.then_some("a group policy decides it")))
+        Some((read, because.then_some(say("knob-fixed.policy"))))
     });
     if let Some(((value, allowed), because)) = by_object {
         return Ok(State::new(value, allowed).fixed_if(because));
     }
-    let missing = || Refusal::new("this Windows does not tell it");
+    let missing = || Refusal::new(say("error-windows.untold"));
     let table = answer(outputs.get(1), "netsh")?;
     let word = windows::labelled(&table, tcp.labels).ok_or_else(missing)?;
     let Form::Words(known) = tcp.form else {
@@ -343,7 +347,7 @@ fn parse_offload(offload: &Offload, outputs: &[Output]) -> Result<State, Refusal
                 Some("enabled") => true,
                 Some("disabled") => false,
                 Some(_) => return Err(unreadable()),
-                None => return Err(Refusal::new("this Windows does not tell it")),
+                None => return Err(Refusal::new(say("error-windows.untold"))),
             }
         }
     };
@@ -361,6 +365,6 @@ fn parse_scheme(outputs: &[Output]) -> Result<State, Refusal> {
     let active = active.ok_or_else(|| Refusal::unreadable("powercfg"))?;
     let names: Vec<String> = all.iter().map(|id| scheme_name(id)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let because = (names.len() < 2).then_some("the machine has no other power scheme");
+    let because = (names.len() < 2).then_some(say("knob-fixed.one-scheme"));
     Ok(State::new(Value::Text(scheme_name(&active)), words(&names)).fixed_if(because))
 }
