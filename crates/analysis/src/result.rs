@@ -7,6 +7,7 @@ use record::{
     Arm, Bytes, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathFacts, Phase,
     Plan, Playback, Question, Rung, ShareAddress, SmbSession, Workload,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use fit::DesignResult;
@@ -17,7 +18,7 @@ use stats::{Estimate, Unit, Verdict};
 const FAR_BELOW: f64 = 0.5;
 
 /// The effect of B against A on one response.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Effect {
     /// Which rate of the share.
     pub response: Direction,
@@ -30,12 +31,12 @@ pub struct Effect {
     /// Blocks that would settle an undecided one, where that can be said.
     pub blocks_to_settle: Option<usize>,
     /// Whether it is over the blocks of the phase before as well.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip)]
     pub joint: bool,
 }
 
 /// The trials of one arm, response and phase.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArmSamples {
     /// Which arm.
     pub arm: Arm,
@@ -43,7 +44,8 @@ pub struct ArmSamples {
     pub response: Direction,
     /// Which part.
     pub phase: Phase,
-    /// Rate of each counted trial in bytes per second, in the order of its block.
+    /// Rate of each counted trial in bytes per second, in the order of its block; in JSON null where it is not finite.
+    #[schemars(with = "Vec<Option<f64>>")]
     pub rates: Vec<f64>,
     /// The block of each of these rates, from 0; a block whose trial failed is missing.
     pub blocks: Vec<u32>,
@@ -51,42 +53,48 @@ pub struct ArmSamples {
     pub median: Estimate,
     /// Processor time of our own process per byte, median over the trials.
     pub cpu_per_byte: Option<Estimate>,
-    /// Processor time of the file server's processes per byte, likewise; `None` where nobody could look.
+    /// Processor time of the file server's processes per byte, likewise; none where nobody could look.
     pub server_cpu_per_byte: Option<Estimate>,
     /// Segments sent again at our end over all these trials, where the system says so.
     pub retransmits: Option<u64>,
     /// Size of each file, where trials copied many files of one size.
+    #[serde(skip)]
     pub file_size: Option<Bytes>,
 }
 
 /// The repetitions of one workload of `bench`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BenchSamples {
     /// Which test of a recipe it is, and what the original would print of it.
+    #[serde(skip)]
     pub test: Option<TestFigures>,
     /// What was run.
+    #[serde(skip)]
     pub workload: Workload,
-    /// Rate of each repetition in its unit, in order.
+    /// Rate of each repetition in its unit, in order; in JSON null where it is not finite.
+    #[schemars(with = "Vec<Option<f64>>")]
     pub rates: Vec<f64>,
     /// What these rates count.
+    #[serde(rename = "rates_unit")]
     pub unit: Unit,
-    /// Their median; `None` where every repetition failed.
+    /// Their median; none where every repetition failed.
     pub median: Option<Estimate>,
     /// Processor time of our own process per byte, median over the repetitions.
     pub cpu_per_byte: Option<Estimate>,
-    /// Processor time of the file server's processes per byte, likewise; `None` where nobody could look.
+    /// Processor time of the file server's processes per byte, likewise; none where nobody could look.
     pub server_cpu_per_byte: Option<Estimate>,
     /// Segments sent again at our end over all repetitions, where the system says so.
     pub retransmits: Option<u64>,
-    /// Payload per second that fits through the NICs in use, where more than that came out: then the
-    /// link is not what its facts say, or the bytes took another way.
+    /// Payload in bytes per second that fits through the NICs in use, where more than that came out: then
+    /// the link is not what its facts say, or the bytes took another path.
+    #[serde(rename = "more_than_fits")]
     pub exceeded: Option<f64>,
     /// Repetitions that failed, with their reasons.
     pub failures: Vec<String>,
 }
 
 /// What answered the operations of a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheMark {
     /// The client's own cache may have.
@@ -104,7 +112,7 @@ pub enum CacheMark {
 }
 
 /// A test of a recipe, as its original would tell it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TestFigures {
     /// Its name in the recipe.
     pub name: String,
@@ -127,13 +135,14 @@ pub struct TestFigures {
 }
 
 /// What a difference must exceed to be seen here.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NoiseFloor {
     /// Which response.
     pub response: Direction,
     /// Baseline over baseline.
     pub ratio: Estimate,
     /// Smallest difference, as a share of 1, that as many blocks would show.
+    #[serde(rename = "smallest_detectable_share")]
     pub smallest_detectable: Option<f64>,
     /// Whether baseline against itself came out different, so that nothing else of this response can be
     /// believed.
@@ -141,19 +150,22 @@ pub struct NoiseFloor {
 }
 
 /// One experiment.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExperimentResult {
     /// Its id.
     pub experiment: String,
     /// What was asked.
+    #[serde(skip)]
     pub question: Question,
     /// The baseline against itself, in the experiment that ran it only.
     pub noise: Vec<NoiseFloor>,
     /// Effects of phases `compare` and `confirm`.
     pub effects: Vec<Effect>,
     /// The trials.
+    #[serde(skip)]
     pub samples: Vec<ArmSamples>,
     /// What was done about it, and why.
+    #[serde(skip)]
     pub decision: Option<(Decision, String)>,
     /// Trials that failed, with their reasons.
     pub failures: Vec<String>,
@@ -162,7 +174,7 @@ pub struct ExperimentResult {
 }
 
 /// A candidate that was decided without a trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Untried {
     /// Id of the experiment that it would have been.
     pub experiment: String,
@@ -175,16 +187,16 @@ pub struct Untried {
 }
 
 /// A change of hosts that a run made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostChange {
     /// Its id, for `linerate undo ID`.
     pub id: String,
-    /// Whether every host read as before once it was undone; `None` where the run did not undo it.
+    /// Whether every host read as before once it was undone; none where the run did not undo it.
     pub restored: Option<bool>,
 }
 
 /// The computed limit of the slowest hop.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ceiling {
     /// TCP payload per second that fits through it.
     pub rate: Estimate,
@@ -193,7 +205,7 @@ pub struct Ceiling {
 }
 
 /// Which rung.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RungName {
     /// The computed ceiling.
@@ -213,13 +225,13 @@ pub enum RungName {
 }
 
 /// One rung of the ladder in one direction.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LadderRung {
-    /// Which.
+    /// Which rung.
     pub rung: RungName,
     /// Which way.
     pub direction: Direction,
-    /// Payload per second; `None` where it was not measured.
+    /// Payload in bytes per second; none where it was not measured.
     pub rate: Option<Estimate>,
     /// As a share of the rung above: 1 is all of it.
     pub of_above: Option<Estimate>,
@@ -232,7 +244,7 @@ pub struct LadderRung {
 }
 
 /// How sure a cause or a fix is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
     /// Computed from facts; not measured yet.
@@ -242,7 +254,7 @@ pub enum Trust {
 }
 
 /// By what a cause is proven.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
     /// By a fact or a counter with one meaning.
@@ -254,8 +266,7 @@ pub enum Proof {
 }
 
 /// What is known of a cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// Proven.
     Proven(Proof),
@@ -268,15 +279,16 @@ pub enum State {
 }
 
 /// Something that costs speed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cause {
-    /// Stable name, of [`crate::CauseId`] or of a remark.
+    /// Stable name of the cause or the remark: `segments-lost`.
     pub id: String,
     /// What is the matter.
     pub text: Message,
     /// How sure: measured where it is proven.
     pub trust: Trust,
     /// What is known of it.
+    #[serde(skip)]
     pub state: State,
     /// How much faster it is without it, where an intervention measured that.
     pub gain: Option<Estimate>,
@@ -306,7 +318,7 @@ impl Cause {
 }
 
 /// Something to try.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fix {
     /// Stable name, and id of the experiment that proves it: `channels-2`, `mtu-9000`.
     pub id: String,
@@ -321,17 +333,19 @@ pub struct Fix {
     /// Why it cannot be tried by linerate here, if so.
     pub blocked: Option<Message>,
     /// The very commands that do it or help with it, where there are any.
+    #[serde(skip)]
     pub commands: Vec<String>,
     /// The share by another address of its server, where a check of that one shows whether it helps.
+    #[serde(skip)]
     pub elsewhere: Option<ShareAddress>,
     /// How sure it is.
     pub trust: Trust,
 }
 
 /// What TCP and the hosts did while one rung was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Transfer {
-    /// Which.
+    /// Which rung.
     pub rung: Rung,
     /// Which way.
     pub direction: Direction,
@@ -356,7 +370,7 @@ pub struct Transfer {
 }
 
 /// What holds a sender back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitedBy {
     /// Its own send buffer.
@@ -370,7 +384,7 @@ pub enum LimitedBy {
 }
 
 /// What a host had to do at a rung.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct HostEffort {
     /// The host.
     pub host: String,
@@ -389,7 +403,7 @@ pub struct HostEffort {
 }
 
 /// The channels that a client would open here.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClientChannels {
     /// `Windows`, `Linux`, `macOS` or `linerate`, each as it comes.
     pub client: String,
@@ -402,7 +416,7 @@ pub struct ClientChannels {
 }
 
 /// A pair of NICs with channels.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChannelPair {
     /// The client's interface.
     pub nic: String,
@@ -413,7 +427,7 @@ pub struct ChannelPair {
 }
 
 /// A pair of NICs, or an address, without a channel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UnusedPair {
     /// Which.
     pub pair: Message,
@@ -422,7 +436,7 @@ pub struct UnusedPair {
 }
 
 /// What several channels carried at once, one way.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Multichannel {
     /// Which way.
     pub direction: Direction,
@@ -435,7 +449,7 @@ pub struct Multichannel {
 }
 
 /// One channel alone, against several.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alone {
     /// The client's interface, where it is known.
     pub nic: Option<String>,
@@ -450,7 +464,7 @@ pub struct Alone {
 }
 
 /// What one of several channels carried while all of them were in use.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChannelUse {
     /// The client's interface, where it is known.
     pub nic: Option<String>,
@@ -462,7 +476,7 @@ pub struct ChannelUse {
     pub rate: Estimate,
     /// Its share of the whole.
     pub share: Estimate,
-    /// What all channels over its two NICs carried, as a share of what fits through these; `None` where
+    /// What all channels over its two NICs carried, as a share of what fits through these; none where
     /// that is not known, or other channels use one of the two.
     pub of_line: Option<Estimate>,
 }
@@ -478,18 +492,18 @@ impl ChannelUse {
 }
 
 /// What small files take, one after the other.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SmallFiles {
     /// Which way.
     pub direction: Direction,
     /// Seconds for each.
     pub each: Estimate,
-    /// The same in small requests; `None` where the time of one is not known.
+    /// The same in small requests; none where the time of one is not known.
     pub requests: Option<f64>,
 }
 
 /// What `check` concludes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
     /// The answer, which no number below it contradicts.
     pub headline: Message,
@@ -530,7 +544,7 @@ impl Diagnosis {
 }
 
 /// A kind of session that trials of a run had.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionKind {
     /// What was agreed, by the last of these trials.
     pub agreed: SmbSession,
@@ -539,7 +553,7 @@ pub struct SessionKind {
 }
 
 /// Everything that can be said of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunAnalysis {
     /// What was asked for.
     pub plan: Plan,
@@ -564,7 +578,6 @@ pub struct RunAnalysis {
     /// What was agreed with the server, each kind once: what a share's rate is the rate of.
     pub sessions: Vec<SessionKind>,
     /// What the path looked like.
-    #[serde(rename = "look")]
     pub path: Option<PathFacts>,
     /// Causes and fixes.
     pub diagnosis: Option<Diagnosis>,

@@ -1,6 +1,7 @@
 //! Two files of results that somebody measured by hand, before and after a change: a verdict on each
 //! figure, or why there is none and how many runs would give one.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Verdict, two_sample, verdict};
 
@@ -13,7 +14,7 @@ const NOISE_ASSUMED: f64 = 0.02;
 const FIGURES_MAX: usize = 256;
 
 /// What two files say of one figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// The test of the program, where it has several.
     pub test: String,

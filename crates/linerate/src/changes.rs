@@ -4,17 +4,85 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use host::change::{UndoMode, UndoOutcome, Undone};
+use host::change::{Report, UndoMode, UndoOutcome, Undone};
 use host::journal::{self, Journal, Listing, Summary};
 use host::knob;
 use locale::{Message, said, say};
+use record::{HostName, KnobId, Target, Value};
 use report::Style;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::{JsonArguments, UndoArguments};
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{hosts, terminal};
+
+/// What `changes --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChangeList<'a> {
+    /// The changes that are not taken back, of each journal oldest first.
+    changes: Vec<ListedChange<'a>>,
+    /// What is wrong with each file of a journal that cannot be understood.
+    damaged: Vec<String>,
+}
+
+/// A change, and where it stands.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedChange<'a> {
+    /// The folder of its journal.
+    journal: &'a Path,
+    change: &'a Summary,
+}
+
+/// What `undo --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UndoResult<'a> {
+    /// Whether nothing was put back, and only said what would be.
+    dry_run: bool,
+    /// The changes that were undone or tried to, newest first.
+    undone: Vec<UndoneChange<'a>>,
+    /// What is wrong with journals and changes that cannot be read.
+    errors: Vec<String>,
+    /// Whether nothing is left to put back; of a dry run, whether all could be read.
+    complete: bool,
+}
+
+/// What became of a change.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UndoneChange<'a> {
+    /// Its id.
+    change: &'a str,
+    /// The run that made it.
+    run: &'a str,
+    /// Whether nothing is left to put back, so that it is over.
+    closed: bool,
+    /// Its settings, newest first, and what else moved.
+    settings: Vec<UndoneSetting<'a>>,
+}
+
+/// What became of a setting.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UndoneSetting<'a> {
+    /// The host.
+    host: &'a HostName,
+    /// The part of the host.
+    target: &'a Target,
+    /// The knob.
+    knob: &'a KnobId,
+    /// Its value before the change.
+    before: &'a Value,
+    /// Its value with the change.
+    after: &'a Value,
+    /// Its value when it was to be put back; null where it could not be read.
+    found: Option<&'a Value>,
+    /// Its value as read at the end; null where it could not be read.
+    now: Option<&'a Value>,
+    /// What was done, in a sentence.
+    outcome: Message,
+    /// Whether nothing is left to do about it.
+    settled: bool,
+}
 
 /// Lists what is changed now. Exit code 1 where something is.
 pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
@@ -41,12 +109,12 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
         terminal::say(&hint(next));
     }
     if arguments.json {
-        let changes: Vec<_> = open
-            .iter()
-            .map(|(folder, summary)| json!({ "journal": folder, "change": summary }))
-            .collect();
-        let damaged: Vec<String> = damaged.iter().map(CommandError::text).collect();
-        terminal::print_json(&json!({ "changes": changes, "damaged": damaged }));
+        let changes = open.iter();
+        let changes = changes.map(|(journal, change)| ListedChange { journal, change });
+        terminal::print_json(&ChangeList {
+            changes: changes.collect(),
+            damaged: damaged.iter().map(CommandError::text).collect(),
+        });
     } else if open.is_empty() {
         // What could not be read may be a change.
         if damaged.is_empty() {
@@ -127,10 +195,12 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
     let all_closed = undone.iter().all(|change| change.closed) || mode == UndoMode::DryRun;
     let complete = all_closed && errors.is_empty();
     if arguments.json {
-        let changes: Vec<_> = undone.iter().map(change_json).collect();
-        let errors: Vec<String> = errors.iter().map(CommandError::text).collect();
-        terminal::print_json(&json!({ "dry_run": arguments.dry_run, "undone": changes,
-            "errors": errors, "complete": complete }));
+        terminal::print_json(&UndoResult {
+            dry_run: arguments.dry_run,
+            undone: undone.iter().map(UndoneChange::of).collect(),
+            errors: errors.iter().map(CommandError::text).collect(),
+            complete,
+        });
     } else if undone.is_empty() {
         if errors.is_empty() {
             terminal::print(&locale::text("told-change.nothing-to-undo"));
@@ -326,26 +396,41 @@ fn outcome(outcome: &UndoOutcome) -> Message {
         UndoOutcome::SiblingRestored => say("told-change.sibling-put-back"),
         UndoOutcome::Foreign | UndoOutcome::SiblingForeign => say("told-change.set-by-others"),
         UndoOutcome::Restarted => say("told-change.restarted"),
-        UndoOutcome::Gone { reason } => reason.clone().into(),
+        UndoOutcome::Gone { reason } => reason.clone(),
         UndoOutcome::OtherMachine => say("told-change.other-machine"),
-        UndoOutcome::Failed { chain } => say("told-change.failed").with("reason", chain.join(": ")),
+        UndoOutcome::Failed { chain } => {
+            let reason = record::chain(chain.iter().cloned());
+            say("told-change.failed").with_known("reason", reason)
+        }
         UndoOutcome::WouldRestore { .. } => say("told-change.would-put-back"),
     }
 }
 
-fn change_json(undone: &Undone) -> serde_json::Value {
-    let settings = undone.reports.iter().map(|report| {
-        json!({
-            "host": report.host, "target": report.target, "knob": report.knob,
-            "before": report.before, "after": report.after,
-            "found": report.found, "now": report.now,
-            "outcome": outcome(&report.outcome), "settled": report.outcome.is_settled(),
-        })
-    });
-    json!({
-        "change": undone.change, "run": undone.run, "closed": undone.closed,
-        "settings": settings.collect::<Vec<_>>(),
-    })
+impl<'a> UndoneChange<'a> {
+    fn of(undone: &'a Undone) -> Self {
+        Self {
+            change: &undone.change,
+            run: &undone.run,
+            closed: undone.closed,
+            settings: undone.reports.iter().map(UndoneSetting::of).collect(),
+        }
+    }
+}
+
+impl<'a> UndoneSetting<'a> {
+    fn of(report: &'a Report) -> Self {
+        Self {
+            host: &report.host,
+            target: &report.target,
+            knob: &report.knob,
+            before: &report.before,
+            after: &report.after,
+            found: report.found.as_ref(),
+            now: report.now.as_ref(),
+            outcome: outcome(&report.outcome),
+            settled: report.outcome.is_settled(),
+        }
+    }
 }
 
 #[cfg(test)]

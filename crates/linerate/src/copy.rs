@@ -1,7 +1,7 @@
 //! `linerate copy`: files and trees to, from and between shares, over every channel.
 
 mod connections;
-mod show;
+pub mod show;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

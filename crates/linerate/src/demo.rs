@@ -10,7 +10,7 @@ use locale::{said, say, text};
 use measure::Stop;
 use os::file::replace;
 use record::{Event, Record, Run};
-use report::{Content, Section};
+use report::{Content, DemoSummary, Section};
 
 use crate::args::{
     CheckArguments, DemoArguments, LoginArguments, OutputArguments, PathArguments,
@@ -77,8 +77,7 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
         let report = say("told-check.demo-report").with("path", file("report.html"));
         terminal::print(&said(&report));
     }
-    let restored = summary.get("restored") == Some(&serde_json::Value::Bool(true));
-    Ok(if restored {
+    Ok(if summary.restored {
         ExitCode::SUCCESS
     } else {
         Exit::Found.into()
@@ -121,7 +120,7 @@ struct Story<'a> {
 }
 
 impl Story<'_> {
-    fn run(&self, tell: &dyn Fn(&str)) -> Result<serde_json::Value, CommandError> {
+    fn run(&self, tell: &dyn Fn(&str)) -> Result<DemoSummary, CommandError> {
         let ends = format!(
             "--client lab://{0}/client --server lab://{0}/server",
             self.lab
@@ -162,7 +161,7 @@ impl Story<'_> {
             false => "told-check.not-as-before",
         }));
         let summary = report::demo_summary(&check, &tuned, restored);
-        self.write(&check, &tuned, &undone, restored, &summary)?;
+        self.write(&check, &tuned, &undone, &summary)?;
         Ok(summary)
     }
 
@@ -179,10 +178,9 @@ impl Story<'_> {
         check: &RunAnalysis,
         tuned: &RunAnalysis,
         undone: &[Undone],
-        restored: bool,
-        summary: &serde_json::Value,
+        summary: &DemoSummary,
     ) -> Result<(), CommandError> {
-        let verdict = text(match restored {
+        let verdict = text(match summary.restored {
             true => "told-check.page-as-before",
             false => "told-check.page-not-as-before",
         });

@@ -7,11 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use experiment::Sink;
-use host::change::{self, Change, OpenChange, UndoMode};
+use host::change::{self, Change, OpenChange, Report, UndoMode};
 use host::exec::Command;
 use host::journal::Journal;
 use host::{Host, facts};
-use locale::say;
+use locale::{Message, say};
 use measure::Stop;
 use record::{Event, Failure, HostName, Level, LinkState, Record, Setting, Target, Value};
 
@@ -195,9 +195,9 @@ impl HostKnobs {
         };
         let undone = journal.undo(Some(id), UndoMode::Ours, &resolve)?;
         let reports = undone.iter().flat_map(|change| &change.reports);
-        let left: Vec<String> = reports
+        let left: Vec<Message> = reports
             .filter(|report| !report.outcome.is_settled())
-            .map(ToString::to_string)
+            .map(Report::message)
             .collect();
         if undone.iter().all(|change| change.closed) {
             return Ok(());

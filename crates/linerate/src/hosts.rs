@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use host::Host;
 use host::exec::{Destination, Ssh};
-use locale::say;
+use host::knob;
+use locale::{said, say};
 use record::HostName;
 
 use crate::failure::{CommandError, Kind};
+use crate::terminal;
 
 /// A host's name, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,13 +53,18 @@ pub fn parse(text: &str) -> Result<Named, CommandError> {
     }
 }
 
-/// The host of that name.
+/// The host of that name. Says so where no setting of its system was ever tried on a real one.
 pub fn open(named: &Named) -> Result<Host, CommandError> {
-    match named {
-        Named::Local => Ok(Host::local()?),
-        Named::Lab { lab, host } => Ok(lab::find(lab)?.host(host)?),
-        Named::Ssh(destination) => Ok(over_ssh(destination)?),
+    let host = match named {
+        Named::Local => Host::local()?,
+        Named::Lab { lab, host } => lab::find(lab)?.host(host)?,
+        Named::Ssh(destination) => over_ssh(destination)?,
+    };
+    if let Some(reason) = knob::unproven(host.system) {
+        let sentence = say("told-change.unproven").with("host", host.name.to_string());
+        terminal::say(&said(&sentence.with("reason", reason)));
     }
+    Ok(host)
 }
 
 /// The name says how to reach it again, so that `undo` finds it.

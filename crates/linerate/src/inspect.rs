@@ -1,5 +1,7 @@
 //! `linerate inspect`: what is set on one host, or on both ends of a path side by side.
 
+pub mod json;
+
 use std::process::ExitCode;
 use std::thread;
 
@@ -10,7 +12,6 @@ use host::knob::{self, Allowed, Knob, Refusal, State};
 use locale::{Message, said, say, text};
 use record::{HostFacts, KnobId, LinkState, Medium, Nic, Setting, Target, Value};
 use report::quantity;
-use serde_json::json;
 
 use crate::args::InspectArguments;
 use crate::changes::{hint, style};
@@ -63,7 +64,7 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
         _ => Vec::new(),
     };
     if arguments.json {
-        print_json(&looked, &found);
+        json::print(&looked, &found);
     } else {
         print_text(&looked, &found);
     }
@@ -89,16 +90,7 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Usage, sentence).hint(there));
     }
     if json {
-        let entries = own.iter().map(|knob| {
-            json!({
-                "id": knob.id, "system": knob.system, "title": knob.title,
-                "meaning": knob.meaning, "unit": knob.unit, "values": knob.values,
-                "disturbs": knob.disturbs.text(), "default": knob.default,
-                "survives_reboot": knob.survives_reboot, "rule_of_thumb": knob.rule_of_thumb,
-                "source": knob.source,
-            })
-        });
-        terminal::print_json(&json!({ "knobs": entries.collect::<Vec<_>>() }));
+        json::print_knobs(&own);
     } else {
         let pages: Vec<String> = own.iter().map(|knob| knob::page(knob)).collect();
         terminal::print(pages.join("\n").trim_end());
@@ -311,11 +303,11 @@ fn alone_others(host: &Looked) {
 fn not_there(host: &Looked, target: &Target) {
     let own = host.found.iter().filter(|((on, _), _)| on == target);
     let missing = own.filter_map(|((_, knob), state)| Some((knob.id, state.as_ref().err()?)));
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut by_reason: Vec<(&Message, Vec<&str>)> = Vec::new();
     for (id, refusal) in missing {
         match by_reason
             .iter_mut()
-            .find(|(reason, _)| *reason == refusal.reason)
+            .find(|(reason, _)| **reason == refusal.reason)
         {
             Some((_, ids)) => ids.push(id),
             None => by_reason.push((&refusal.reason, vec![id])),
@@ -323,7 +315,7 @@ fn not_there(host: &Looked, target: &Target) {
     }
     for (reason, ids) in by_reason {
         let sentence = say("told-change.not-there").with("names", ids.join(", "));
-        terminal::print(&said(&sentence.with("reason", reason)));
+        terminal::print(&said(&sentence.with("reason", reason.clone())));
     }
 }
 
@@ -395,7 +387,7 @@ fn setting_name(knob: &Knob) -> String {
 
 fn could_be(state: &State) -> Message {
     if let Some(because) = &state.fixed_because {
-        return because.clone().into();
+        return because.clone();
     }
     let values = allowed(&state.allowed);
     let values = match &state.unset {
@@ -439,25 +431,4 @@ fn allowed(allowed: &Allowed) -> Message {
         Allowed::Bytes(count) => say("told-change.bytes").count("count", *count),
         Allowed::AsRead => "".into(),
     }
-}
-
-fn print_json(looked: &[Looked], found: &[Contradiction]) {
-    let hosts = looked.iter().map(|looked| {
-        let settings = looked.found.iter().map(|((target, knob), state)| match state {
-            Ok(state) => json!({
-                "target": target, "knob": knob.id, "value": state.value, "could_be": could_be(state),
-                "fixed_because": state.fixed_because, "remark": state.remark,
-            }),
-            Err(refusal) => json!({
-                "target": target, "knob": knob.id, "not_there": refusal.reason,
-            }),
-        });
-        json!({ "facts": looked.facts, "settings": settings.collect::<Vec<_>>() })
-    });
-    let found = found.iter().map(|contradiction| {
-        json!({ "kind": contradiction.kind, "text": contradiction.text, "hint": contradiction.hint })
-    });
-    terminal::print_json(&json!({
-        "contradictions": found.collect::<Vec<_>>(), "hosts": hosts.collect::<Vec<_>>(),
-    }));
 }

@@ -5,12 +5,88 @@ use std::process::ExitCode;
 
 use lab::{Launcher, Ran, Topology};
 use locale::{said, say, text};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::{JsonArguments, LabCommand};
 use crate::changes::style;
 use crate::failure::{CommandError, Kind};
 use crate::{hosts, stop, terminal};
+
+/// What `lab up --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LabBuilt<'a> {
+    /// Whether it was not built, and only checked.
+    dry_run: bool,
+    /// Its name.
+    lab: &'a str,
+    /// Its hosts, as `--client` and `--server` take them.
+    hosts: Vec<String>,
+    /// Its shares, as commands take them.
+    shares: Vec<String>,
+}
+
+/// What `lab scenarios --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ScenarioList<'a> {
+    /// The LANs of the library.
+    scenarios: Vec<ListedScenario<'a>>,
+}
+
+/// A LAN of the library.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedScenario<'a> {
+    /// Its name, for `lab up --scenario NAME`.
+    name: &'a str,
+    /// What is wrong in it, in a sentence.
+    title: &'a str,
+    /// Ids of the causes of which each is a right first one; none where it is healthy.
+    causes: &'a [String],
+}
+
+/// What `lab list --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LabList<'a> {
+    /// The labs that run now.
+    labs: Vec<ListedLab<'a>>,
+}
+
+/// A lab that runs.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedLab<'a> {
+    /// Its name.
+    name: &'a str,
+    /// Whether it is ready.
+    up: bool,
+    /// Its hosts, then its switches.
+    nodes: &'a [String],
+    /// Number of the process that holds it; null where that is not known.
+    supervisor: Option<u32>,
+    /// What went wrong since it is up.
+    troubles: &'a [String],
+}
+
+/// What `lab down --dry-run --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LabToEnd<'a> {
+    /// True.
+    dry_run: bool,
+    /// The lab that would be taken down.
+    lab: &'a str,
+}
+
+/// What `lab down --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LabEnded<'a> {
+    /// The lab that is gone.
+    lab: &'a str,
+    /// Hosts and switches whose namespaces have no process any more.
+    nodes: usize,
+    /// Processes that were in them.
+    processes: usize,
+    /// How long it took, in milliseconds.
+    took_ms: u128,
+}
 
 /// Runs one of the lab's commands.
 pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
@@ -48,7 +124,10 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
             if *dry_run {
                 lab::find(&name)?;
                 if *json {
-                    terminal::print_json(&json!({ "dry_run": true, "lab": name }));
+                    terminal::print_json(&LabToEnd {
+                        dry_run: true,
+                        lab: &name,
+                    });
                 } else {
                     let sentence = say("told-check.lab-would-end").with("lab", name);
                     terminal::print(&said(&sentence));
@@ -76,12 +155,14 @@ fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
         .iter()
         .filter_map(|scenario| Some((scenario.name, scenario.topology.lesson.as_ref()?)));
     if arguments.json {
-        let list: Vec<_> = lessons
-            .map(|(name, lesson)| {
-                json!({ "name": name, "title": lesson.title, "causes": lesson.both_ends.causes })
-            })
-            .collect();
-        terminal::print_json(&json!({ "scenarios": list }));
+        let list = lessons.map(|(name, lesson)| ListedScenario {
+            name,
+            title: &lesson.title,
+            causes: &lesson.both_ends.causes,
+        });
+        terminal::print_json(&ScenarioList {
+            scenarios: list.collect(),
+        });
         return Ok(ExitCode::SUCCESS);
     }
     let rows: Vec<_> = lessons
@@ -109,12 +190,13 @@ fn name_of(file: &Path) -> Result<String, CommandError> {
 
 fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
     if json {
-        terminal::print_json(&json!({
-            "dry_run": dry_run,
-            "lab": name,
-            "hosts": topology.hosts.iter().map(|host| format!("lab://{name}/{host}")).collect::<Vec<_>>(),
-            "shares": topology.shares().iter().map(ToString::to_string).collect::<Vec<_>>(),
-        }));
+        let hosts = topology.hosts.iter();
+        terminal::print_json(&LabBuilt {
+            dry_run,
+            lab: name,
+            hosts: hosts.map(|host| format!("lab://{name}/{host}")).collect(),
+            shares: topology.shares().iter().map(ToString::to_string).collect(),
+        });
         return;
     }
     let sentence = say(match dry_run {
@@ -200,14 +282,16 @@ fn only_one() -> Result<String, CommandError> {
 fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let labs = lab::list()?;
     if arguments.json {
-        let labs: Vec<_> = labs
-            .iter()
-            .map(|lab| {
-                json!({ "name": lab.name, "up": lab.up, "nodes": lab.nodes,
-                    "supervisor": lab.supervisor, "troubles": lab.troubles })
-            })
-            .collect();
-        terminal::print_json(&json!({ "labs": labs }));
+        let labs = labs.iter().map(|lab| ListedLab {
+            name: &lab.name,
+            up: lab.up,
+            nodes: &lab.nodes,
+            supervisor: lab.supervisor,
+            troubles: &lab.troubles,
+        });
+        terminal::print_json(&LabList {
+            labs: labs.collect(),
+        });
     } else if labs.is_empty() {
         terminal::print(&text("error-check.no-lab"));
     } else {
@@ -240,10 +324,12 @@ fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
 fn down(name: &str, json: bool) -> Result<ExitCode, CommandError> {
     let gone = lab::down(name)?;
     if json {
-        terminal::print_json(&json!({
-            "lab": gone.name, "nodes": gone.nodes, "processes": gone.processes,
-            "took_ms": gone.took.as_millis(),
-        }));
+        terminal::print_json(&LabEnded {
+            lab: &gone.name,
+            nodes: gone.nodes,
+            processes: gone.processes,
+            took_ms: gone.took.as_millis(),
+        });
     } else {
         let sentence = say("told-check.lab-down")
             .with("lab", gone.name)

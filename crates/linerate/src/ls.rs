@@ -7,7 +7,8 @@ use std::time::Duration;
 use locale::{Message, said, say, text};
 use record::{Bytes, ShareAddress};
 use report::quantity;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use smb::copy::{Reparse, printable};
 use smb::{DirectoryEntry, Referrals, Session, ShareEntry, ShareKind};
 
@@ -34,6 +35,66 @@ const LETTERS: [(u32, char); 4] = [(0x1, 'R'), (0x2, 'H'), (0x4, 'S'), (0x20, 'A
 /// The bits of a mode, the highest first.
 const MODE_LETTERS: &str = "rwxrwxrwx";
 
+/// What `ls --json` prints of a server.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ShareList<'a> {
+    /// Its shares, by their names.
+    shares: Vec<ListedShare<'a>>,
+}
+
+/// A share, as the server's list has it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedShare<'a> {
+    /// Its name.
+    name: &'a str,
+    /// `files`, `printer`, `pipes` or `other`.
+    kind: &'static str,
+    /// Whether it is there for administrators or for the protocol itself.
+    special: bool,
+    /// What its owner wrote about it.
+    comment: &'a str,
+}
+
+/// What is in a folder.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ListedEntry<'a> {
+    /// A file, folder or link.
+    Entry {
+        /// Its name.
+        name: &'a str,
+        /// `file`, `folder` or `link`.
+        kind: &'static str,
+        /// Its length, in bytes.
+        bytes: u64,
+        /// The space that it takes, in bytes.
+        allocated_bytes: u64,
+        /// Its attributes, as bits of MS-FSCC.
+        attributes: u32,
+        /// When it was written last; null where the server keeps no such time.
+        #[schemars(with = "Option<String>")]
+        modified: Option<jiff::Timestamp>,
+        /// When it was made; null where the server keeps no such time.
+        #[schemars(with = "Option<String>")]
+        created: Option<jiff::Timestamp>,
+        /// Its number on its file system.
+        file_id: u64,
+        /// What it is that neither file nor folder says; null where it is no reparse point.
+        reparse: Option<String>,
+        /// Its mode, in octal; null without the POSIX extensions of SMB.
+        mode: Option<String>,
+    },
+    /// One whose name no path can hold.
+    Odd {
+        /// Its name, spelled out.
+        name: &'a str,
+        /// `odd`.
+        kind: &'static str,
+        /// What is wrong with the name.
+        reason: &'a Message,
+    },
+}
+
 /// Runs `ls`.
 pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
     let place = share::parse_place(&arguments.place)?;
@@ -58,8 +119,9 @@ fn list_shares(session: &Session, arguments: &LsArguments) -> Result<(), Command
     let mut shares = session.shares().map_err(explain)?;
     shares.sort_by(|one, other| one.name.cmp(&other.name));
     if arguments.json {
-        let shares: Vec<Value> = shares.iter().map(share_as_json).collect();
-        terminal::print_json(&json!({ "shares": shares }));
+        terminal::print_json(&ShareList {
+            shares: shares.iter().map(ListedShare::of).collect(),
+        });
         return Ok(());
     }
     let rows: Vec<Vec<String>> = (shares.iter())
@@ -102,11 +164,15 @@ const fn kind_name(kind: ShareKind) -> &'static str {
     }
 }
 
-fn share_as_json(share: &ShareEntry) -> Value {
-    json!({
-        "name": share.name, "kind": kind_name(share.kind), "special": share.special,
-        "comment": share.comment,
-    })
+impl<'a> ListedShare<'a> {
+    fn of(share: &'a ShareEntry) -> Self {
+        Self {
+            name: &share.name,
+            kind: kind_name(share.kind),
+            special: share.special,
+            comment: &share.comment,
+        }
+    }
 }
 
 fn list_folder(
@@ -229,7 +295,9 @@ impl Listing {
         if self.json {
             self.text
                 .push_str(if self.count == 0 { "\n" } else { ",\n" });
-            self.text.push_str(&as_json(listed).to_string());
+            // Strings and numbers, of which all have a form in JSON.
+            let entry = serde_json::to_string(&ListedEntry::of(listed));
+            self.text.push_str(&entry.unwrap_or_default());
         } else {
             self.text.push_str(&match listed {
                 Listed::Entry(entry) => line(entry),
@@ -339,29 +407,41 @@ fn words(reparse: Reparse) -> Message {
     }
 }
 
-fn as_json(listed: &Listed) -> Value {
-    match listed {
-        Listed::Entry(entry) => entry_as_json(entry),
-        Listed::Odd { name, reason } => json!({ "name": name, "kind": "odd", "reason": reason }),
+impl<'a> ListedEntry<'a> {
+    fn of(listed: &'a Listed) -> Self {
+        match listed {
+            Listed::Entry(entry) => Self::entry(entry),
+            Listed::Odd { name, reason } => Self::Odd {
+                name,
+                kind: "odd",
+                reason,
+            },
+        }
     }
-}
 
-fn entry_as_json(entry: &DirectoryEntry) -> Value {
-    let folder = entry.attributes & ATTRIBUTE_FOLDER != 0;
-    let reparse = reparse(entry);
-    let kind = match reparse {
-        Some(reparse) if reparse.is_link() => "link",
-        None if entry.attributes & ATTRIBUTE_LINK != 0 => "link",
-        _ if folder => "folder",
-        _ => "file",
-    };
-    json!({
-        "name": entry.name, "kind": kind, "bytes": entry.size,
-        "allocated_bytes": entry.allocation, "attributes": entry.attributes,
-        "modified": time(entry.times.write), "created": time(entry.times.creation),
-        "file_id": entry.file_id, "reparse": reparse.map(|it| it.to_string()),
-        "mode": entry.posix.map(|posix| format!("{:03o}", posix.access())),
-    })
+    fn entry(entry: &'a DirectoryEntry) -> Self {
+        let folder = entry.attributes & ATTRIBUTE_FOLDER != 0;
+        let reparse = reparse(entry);
+        let kind = match reparse {
+            Some(reparse) if reparse.is_link() => "link",
+            None if entry.attributes & ATTRIBUTE_LINK != 0 => "link",
+            _ if folder => "folder",
+            _ => "file",
+        };
+        let mode = entry.posix.map(|posix| format!("{:03o}", posix.access()));
+        Self::Entry {
+            name: &entry.name,
+            kind,
+            bytes: entry.size,
+            allocated_bytes: entry.allocation,
+            attributes: entry.attributes,
+            modified: time(entry.times.write),
+            created: time(entry.times.creation),
+            file_id: entry.file_id,
+            reparse: reparse.map(|it| it.to_string()),
+            mode,
+        }
+    }
 }
 
 /// A time of the server; none where it keeps none.
@@ -420,7 +500,8 @@ mod tests {
 
         let mut json = Listing::new(true, false);
         list_entries(folder().into_iter(), &mut json).expect("it goes on");
-        let said: Value = serde_json::from_str(&format!("{}]}}", json.text)).expect("it is JSON");
+        let said: serde_json::Value =
+            serde_json::from_str(&format!("{}]}}", json.text)).expect("it is JSON");
         assert_eq!(said["entries"][1]["name"], "b\\u{2f}c");
         assert_eq!(said["entries"][1]["kind"], "odd");
 
@@ -449,6 +530,6 @@ mod tests {
             ..entry("a:b", 0x20)
         };
         assert!(line(&file).starts_with("-rwxr-x--x  "), "{}", line(&file));
-        assert_eq!(entry_as_json(&file)["mode"], "751");
+        assert_eq!(serde_json::json!(ListedEntry::entry(&file))["mode"], "751");
     }
 }

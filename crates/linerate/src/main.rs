@@ -20,6 +20,7 @@ mod help;
 mod host_knobs;
 mod hosts;
 mod inspect;
+mod json;
 mod lab_command;
 mod log;
 mod ls;
@@ -31,6 +32,8 @@ mod path_facts;
 mod profiles;
 mod reverse_path;
 mod runs;
+#[cfg(test)]
+mod schema;
 mod session;
 mod set;
 mod share;

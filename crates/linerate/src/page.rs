@@ -11,7 +11,8 @@ use locale::{Language, say};
 use os::file::replace;
 use os::sandbox::{Rules, User, close_inherited};
 use record::{Run, input};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::{PageArguments, ReportArguments};
 use crate::exit::Exit;
@@ -21,6 +22,13 @@ use crate::{confine, terminal};
 
 /// Most bytes of a page that are taken.
 const PAGE_BYTES_MAX: u64 = 32 << 20;
+
+/// What `report --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WrittenPage<'a> {
+    /// The page.
+    html: &'a Path,
+}
 
 /// Runs `report`.
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
@@ -46,7 +54,7 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     };
     replace(&html, &page)?;
     if arguments.json {
-        terminal::print_json(&json!({ "html": html }));
+        terminal::print_json(&WrittenPage { html: &html });
     } else {
         terminal::print(&html.display().to_string());
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -17,14 +17,82 @@ use host::profile::{
 use locale::{Message, said, say};
 use os::file::{Folder, Readers};
 use record::text::clean;
-use record::{BitsPerSecond, HostFacts, Level, LinkState, Setting, Target};
-use serde_json::{Value, json};
+use record::{BitsPerSecond, HostFacts, HostName, Level, LinkState, Setting, Target, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::{ProfileArguments, ProfilesArguments, SetArguments};
 use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
 use crate::path::{self, SharePath};
 use crate::terminal;
+
+/// What `profiles --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProfileList<'a> {
+    /// This program's, then the user's own.
+    profiles: Vec<ListedProfile<'a, usize>>,
+}
+
+/// A profile. What `profiles NAME --json` prints has its rules, a list of profiles how many there are.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListedProfile<'a, Rules> {
+    /// Its name.
+    profile: &'a str,
+    /// Its file; null where it is one of this program's.
+    file: Option<&'a Path>,
+    /// What it is for, in a sentence.
+    meaning: &'a str,
+    /// Its rules, or how many there are.
+    rules: Rules,
+}
+
+/// What to set one knob to: to a value, or to a least or greatest one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListedRule<'a> {
+    /// The knob.
+    knob: &'a str,
+    #[serde(flatten)]
+    value: &'a RuleValue,
+    /// All that must hold where it is set, each in a few words.
+    when: Vec<Message>,
+    /// Why it is a good idea.
+    why: &'a str,
+    /// Where that is known from.
+    source: Option<&'a str>,
+}
+
+/// What a profile came to on a host.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JudgedProfile {
+    /// The profile.
+    profile: String,
+    /// The host.
+    host: HostName,
+    /// Each rule at each place that it is about.
+    rules: Vec<JudgedRule>,
+}
+
+/// What a rule came to at one place.
+#[derive(Debug, Serialize, JsonSchema)]
+struct JudgedRule {
+    /// The part of the host; null where there is none that it could be about.
+    target: Option<Target>,
+    /// The knob.
+    knob: String,
+    /// Its value now; null where it could not be read.
+    now: Option<Value>,
+    /// `change`, `already_so`, `not_meant` for a place like this, or `not_there`.
+    verdict: &'static str,
+    /// The value that it would be set to; null unless it is a `change`.
+    to: Option<Value>,
+    /// Why it is `not_meant` or `not_there`.
+    because: Option<Message>,
+    /// Why the rule is a good idea.
+    why: String,
+    /// Where that is known from.
+    source: Option<String>,
+}
 
 /// Runs `profiles`.
 pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
@@ -36,13 +104,8 @@ pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
     // Whoever looks is not asked about protections.
     let profile = profile::find(name, folder.as_deref(), Protections::Meant)?;
     if arguments.json {
-        let rules = profile.rules.iter().map(|rule| {
-            let (verb, value) = verb_and_value(rule);
-            json!({ "knob": rule.knob, verb: value, "when": conditions(&rule.when),
-                "why": rule.why, "source": rule.source })
-        });
-        terminal::print_json(&json!({ "profile": profile.name, "file": profile.file,
-            "meaning": profile.meaning, "rules": rules.collect::<Vec<_>>() }));
+        let rules: Vec<ListedRule> = profile.rules.iter().map(ListedRule::of).collect();
+        terminal::print_json(&ListedProfile::of(&profile, rules));
         return Ok(ExitCode::SUCCESS);
     }
     terminal::print(&format!(
@@ -80,11 +143,11 @@ fn rule_text(rule: &Rule) -> String {
 
 fn list(profiles: &[Profile], json: bool) {
     if json {
-        let profiles = profiles.iter().map(|profile| {
-            json!({ "profile": profile.name, "file": profile.file, "meaning": profile.meaning,
-                "rules": profile.rules.len() })
+        let profiles = profiles.iter();
+        let profiles = profiles.map(|profile| ListedProfile::of(profile, profile.rules.len()));
+        terminal::print_json(&ProfileList {
+            profiles: profiles.collect(),
         });
-        terminal::print_json(&json!({ "profiles": profiles.collect::<Vec<_>>() }));
         return;
     }
     for profile in profiles {
@@ -130,11 +193,47 @@ fn config_folder() -> Option<PathBuf> {
     Some(config.join("linerate/profiles"))
 }
 
-fn verb_and_value(rule: &Rule) -> (&'static str, &str) {
-    match &rule.value {
-        RuleValue::Set(value) => ("set", value),
-        RuleValue::AtLeast(value) => ("at_least", value),
-        RuleValue::AtMost(value) => ("at_most", value),
+impl<'a, Rules> ListedProfile<'a, Rules> {
+    fn of(profile: &'a Profile, rules: Rules) -> Self {
+        Self {
+            profile: &profile.name,
+            file: profile.file.as_deref(),
+            meaning: &profile.meaning,
+            rules,
+        }
+    }
+}
+
+impl<'a> ListedRule<'a> {
+    fn of(rule: &'a Rule) -> Self {
+        Self {
+            knob: &rule.knob,
+            value: &rule.value,
+            when: conditions(&rule.when),
+            why: &rule.why,
+            source: rule.source.as_deref(),
+        }
+    }
+}
+
+impl JudgedRule {
+    fn of(proposal: &Proposal<'_>) -> Self {
+        let (verdict, to, because) = match &proposal.verdict {
+            Verdict::Change { to } => ("change", Some(to.clone()), None),
+            Verdict::AlreadySo => ("already_so", None, None),
+            Verdict::NotMeant { because } => ("not_meant", None, Some(because.clone())),
+            Verdict::NotHere { because } => ("not_there", None, Some(because.clone())),
+        };
+        Self {
+            target: proposal.target.clone(),
+            knob: proposal.rule.knob.clone(),
+            now: proposal.now.clone(),
+            verdict,
+            to,
+            because,
+            why: proposal.rule.why.clone(),
+            source: proposal.rule.source.clone(),
+        }
     }
 }
 
@@ -298,20 +397,12 @@ impl<'a> Judged<'a> {
     }
 
     /// The same for programs.
-    pub fn json(&self) -> Value {
-        let proposals = self.proposals.iter().map(|proposal| {
-            let (verdict, to, because) = match &proposal.verdict {
-                Verdict::Change { to } => ("change", Some(to), None),
-                Verdict::AlreadySo => ("already_so", None, None),
-                Verdict::NotMeant { because } => ("not_meant", None, Some(because)),
-                Verdict::NotHere { because } => ("not_there", None, Some(because)),
-            };
-            json!({ "target": proposal.target, "knob": proposal.rule.knob, "now": proposal.now,
-                "verdict": verdict, "to": to, "because": because, "why": proposal.rule.why,
-                "source": proposal.rule.source })
-        });
-        json!({ "profile": self.profile.name, "host": self.host.name,
-            "rules": proposals.collect::<Vec<_>>() })
+    pub fn json(&self) -> JudgedProfile {
+        JudgedProfile {
+            profile: self.profile.name.clone(),
+            host: self.host.name.clone(),
+            rules: self.proposals.iter().map(JudgedRule::of).collect(),
+        }
     }
 }
 

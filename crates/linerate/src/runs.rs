@@ -11,7 +11,6 @@ use os::file::{Folder, Readers, replace};
 use record::{
     Event, Header, HostFacts, Nanoseconds, Plan, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter,
 };
-use serde_json::json;
 use stats::Verdict;
 
 use crate::args::{LoginArguments, OutputArguments};
@@ -175,9 +174,10 @@ pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, Comman
     let analysis = analysis::analyze(&run);
     drop(run);
     if output.json {
-        let mut value = report::json(&analysis);
-        value["run_file"] = json!(path);
-        terminal::print_json(&value);
+        terminal::print_json(&report::Report {
+            run_file: Some(path),
+            ..report::json(&analysis)
+        });
     } else {
         terminal::print_drawn(&report::page(&analysis, style()));
         if output.verbose {

@@ -6,22 +6,39 @@ use std::time::Duration;
 use host::Host;
 use host::change::{self, Change, Item, Typed};
 use host::exec::Command;
-use host::journal::{self, Journal};
+use host::journal::{self, Journal, SummarySetting};
 use host::knob::{self, KNOBS, TargetKind};
 use locale::{said, say, text};
 use measure::Stop;
 use record::{HostName, KnobId, Target};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::SetArguments;
 use crate::changes::{hint, style};
 use crate::failure::{CommandError, Kind};
 use crate::hosts::Named;
-use crate::profiles::{self, Judged};
+use crate::json::HostCommand;
+use crate::profiles::{self, Judged, JudgedProfile};
 use crate::{hosts, session, stop, terminal};
 
 /// Who the journal says made the change.
 const RUN: &str = "set";
+
+/// What `set --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SetResult<'a> {
+    /// Whether nothing was set, and only said what would be.
+    dry_run: bool,
+    /// Id of the change, for `linerate undo ID`; null where nothing was changed.
+    change: Option<&'a str>,
+    /// What the profile came to; null without one.
+    profile: Option<JudgedProfile>,
+    /// What was set, or would be.
+    settings: Vec<SummarySetting>,
+    /// The commands that set it.
+    commands: Vec<HostCommand<'a>>,
+}
 
 /// Runs `set`.
 pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
@@ -162,20 +179,17 @@ fn show(
     arguments: &SetArguments,
     items: &[Item],
     commands: &[(HostName, Command)],
-    (change, rules): (Option<(&str, bool)>, Option<Value>),
+    (change, rules): (Option<(&str, bool)>, Option<JudgedProfile>),
 ) {
     if arguments.json {
-        let settings = items.iter().map(|item| {
-            json!({ "host": item.host, "target": item.target, "knob": item.knob,
-                "before": item.before, "after": item.after })
+        let settings = items.iter().cloned().map(SummarySetting::from);
+        terminal::print_json(&SetResult {
+            dry_run: arguments.dry_run,
+            change: change.map(|(id, _)| id),
+            profile: rules,
+            settings: settings.collect(),
+            commands: HostCommand::all(commands),
         });
-        let commands = commands
-            .iter()
-            .map(|(host, command)| json!({ "host": host, "argv": command.argv }));
-        terminal::print_json(&json!({
-            "dry_run": arguments.dry_run, "change": change.map(|(id, _)| id), "profile": rules,
-            "settings": settings.collect::<Vec<_>>(), "commands": commands.collect::<Vec<_>>(),
-        }));
         return;
     }
     let rows = items.iter().map(|item| {

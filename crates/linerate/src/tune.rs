@@ -1,9 +1,9 @@
 //! `linerate tune`: candidates from a check's fixes, a fair experiment over them, and what is proven stays.
 
-mod dry_run;
+pub mod dry_run;
 mod execute;
 mod progress;
-mod search;
+pub mod search;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,7 +17,8 @@ use host::profile::Profile;
 use locale::{Message, said, say};
 use measure::Stop;
 use record::{Level, Setting};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::{CheckArguments, OutputArguments, TuneArguments};
 use crate::failure::{CommandError, Kind};
@@ -33,6 +34,15 @@ use search::{proposals, search};
 const TRIAL_OVERHEAD: Duration = Duration::from_millis(1100);
 /// Setting a level and waiting until it has settled.
 const SWITCH: Duration = Duration::from_millis(300);
+
+/// What `tune --json` prints where there is nothing to try.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NothingToTry {
+    /// None.
+    candidates: [(); 0],
+    /// Why, in a sentence.
+    reason: Message,
+}
 
 /// Runs `tune`.
 pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
@@ -77,7 +87,8 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
 
 fn nothing_to_try(arguments: &TuneArguments, reason: Message) -> ExitCode {
     if arguments.output.json {
-        terminal::print_json(&json!({ "candidates": [], "reason": reason }));
+        let candidates = [];
+        terminal::print_json(&NothingToTry { candidates, reason });
     } else {
         let sentence = say("told-plan.nothing-to-try").with("reason", reason);
         terminal::print(&said(&sentence));

@@ -1,5 +1,6 @@
 //! Which build of linerate this is.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What `--version` says behind the name.
@@ -14,7 +15,7 @@ pub const LONG: &str = concat!(
 );
 
 /// A build.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Build {
     /// The version.
     version: &'static str,

@@ -1,9 +1,12 @@
 //! Which way the data of a trial goes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which way the data goes, seen from the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// From server to client.

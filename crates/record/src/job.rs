@@ -1,5 +1,6 @@
 //! Work on a share that is done once, and not again and again until the time is over.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, Demands, Direction, Nanoseconds, ShareAddress};
@@ -24,7 +25,7 @@ pub struct JobWorkload {
 }
 
 /// What a piece of work does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Job {
     /// The share is entered and left: nothing is made there and nothing moved, and what was agreed with
@@ -60,7 +61,7 @@ pub enum Job {
 }
 
 /// A file of a share to work with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobFile {
     /// This one; a path in the share.
@@ -70,7 +71,7 @@ pub enum JobFile {
 }
 
 /// Whether a server has a file in its memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerCache {
     /// It was seen to have none of it.

@@ -2,12 +2,13 @@
 
 use std::net::IpAddr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{HostName, MissingFact, Nanoseconds, NicLoad, Setting, SmbSession};
 
 /// The path between a client and a server as it looks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PathFacts {
     /// The addresses that the server's name stands for, in the order in which they are tried, but the one
@@ -30,7 +31,7 @@ pub struct PathFacts {
 }
 
 /// One address of the server, seen from the client.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AddressRoute {
     /// The address.
     pub address: IpAddr,
@@ -43,7 +44,7 @@ pub struct AddressRoute {
 }
 
 /// What a machine on the same segment takes, which is neither the client nor the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NeighbourMtu {
     /// The client's interface on that segment.
     pub nic: String,
@@ -65,7 +66,7 @@ impl NeighbourMtu {
 
 /// What probes that no router may cut have shown of one pair of NICs. Sizes are those of whole IP
 /// packets.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MtuProof {
     /// The client's interface.
@@ -124,7 +125,7 @@ impl MtuProof {
 }
 
 /// What the two ends of a pair counted while packets were sent each way of which no answer comes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Vanished {
     /// Size of these packets.

@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, HostName, Nanoseconds};
@@ -201,7 +202,7 @@ pub struct NicLoad {
 }
 
 /// A fact that could not be had, so that what follows from it stays open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingFact {
     /// Where it was asked for.
     pub host: HostName,

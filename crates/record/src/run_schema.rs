@@ -1,5 +1,6 @@
 //! What stands in a run file: a header and then tagged records.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -148,7 +149,7 @@ pub struct Round {
 }
 
 /// What became of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Proven better, and confirmed: left in place.

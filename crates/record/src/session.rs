@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{BitsPerSecond, Bytes, Cipher, Identity, SigningAlgorithm};
@@ -74,7 +75,7 @@ pub enum Signing {
 }
 
 /// What was really agreed with the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SmbSession {
     /// Dialect, as `3.1.1`.
     pub dialect: String,
@@ -104,7 +105,7 @@ pub struct SmbSession {
 }
 
 /// One entry of the server's list of interfaces (MS-SMB2 2.2.32.5), as advertised, true or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerInterface {
     /// Its address.
     pub address: IpAddr,

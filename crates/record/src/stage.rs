@@ -1,11 +1,14 @@
 //! Why a trial is run: its place in a ladder, a probe, a bench, an experiment or a search.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ProbeKind;
 
 /// A rung of the ladder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
     /// Raw TCP.
@@ -27,7 +30,9 @@ pub enum Rung {
 }
 
 /// One of the two arms that are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Arm {
     /// The baseline.
     A,
@@ -36,7 +41,9 @@ pub enum Arm {
 }
 
 /// The part of an experiment a trial belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The baseline against itself: the noise floor.

@@ -1,6 +1,7 @@
 //! Work on whole files: what people do with a share all day, and what benchmarks of file servers do.
 
 use locale::{Message, say};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::recipe::bytes;
@@ -15,7 +16,7 @@ const AHEAD_MAX: u32 = 1_000;
 const STREAMS_MAX: u32 = 64;
 
 /// Work on whole files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
     /// Copies files between the target and the client, as `linerate copy` does.
@@ -35,7 +36,7 @@ pub enum Task {
 }
 
 /// Files that are copied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyTask {
     /// How many.
@@ -59,7 +60,7 @@ pub struct CopyTask {
 }
 
 /// How sizes are spread between the smallest and the largest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
     /// As many between 1 and 2 MiB as between 2 and 4.
@@ -77,7 +78,7 @@ impl Spread {
 }
 
 /// A folder that is listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTask {
     /// Empty files in it.
@@ -87,7 +88,7 @@ pub struct ListTask {
 }
 
 /// Frames that are played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlayTask {
     /// Size of a frame.

@@ -1,11 +1,11 @@
 //! Analysis to terminal text, one-file HTML with SVG, and JSON. Everything here is a pure function
-//! that returns text: the same run gives the same bytes, and nothing is printed.
+//! that returns text, or what JSON is made of: the same run gives the same bytes, and nothing is printed.
 
 mod columns;
 pub mod design;
 mod detail;
 mod html;
-mod json;
+pub mod json;
 mod ladder_svg;
 mod page;
 mod plot;
@@ -20,7 +20,7 @@ mod view;
 pub use columns::wrap;
 pub use detail::details;
 pub use html::{Content, Section, html, html_story};
-pub use json::{demo_summary, json, session as session_json};
+pub use json::{DemoSummary, Report, demo_summary, json, session as session_json};
 pub use ladder_svg::picture;
 pub use page::{Colour, Style};
 pub use shareable::Shareable;

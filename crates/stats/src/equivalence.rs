@@ -1,11 +1,12 @@
 //! Verdicts: what an interval says against a band of practical equivalence.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Estimate;
 
 /// What an interval says against the band of practical equivalence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Better, by more than nothing and not shown to be within the band.

@@ -1,10 +1,11 @@
 //! Estimates: a number with all that is needed to defend it.
 
 use locale::Message;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// The unit of an estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Payload bytes per second.
@@ -22,20 +23,28 @@ pub enum Unit {
 }
 
 /// An estimate with all that is needed to defend it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
-    /// The estimate.
+    /// The estimate; in JSON null where it is not finite.
+    #[schemars(with = "Option<f64>")]
     pub value: f64,
-    /// `[low, high]`; `None` where too few trials were run for any interval.
+    /// `[low, high]`; none where too few trials were run for any interval.
+    #[serde(serialize_with = "finite")]
     pub interval: Option<[f64; 2]>,
     /// Confidence the interval really reaches, 0 to 1.
     pub confidence: Option<f64>,
-    /// Independent trials, or blocks, behind it.
+    /// Independent trials, or blocks, behind it; 0 where it was computed from facts.
     pub n: usize,
     /// Unit of the numbers.
     pub unit: Unit,
     /// What a reader must know: outliers, drift, too few trials.
     pub caveats: Vec<Message>,
+}
+
+/// In JSON an interval has two numbers, or it is null.
+fn finite<S: Serializer>(interval: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
+    let interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
+    interval.serialize(serializer)
 }
 
 /// A number that was computed from facts, not measured.

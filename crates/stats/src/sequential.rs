@@ -13,6 +13,7 @@
 //! assert_eq!((verdict.loss, verdict.next), (Loss::Loses, None));
 //! ```
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::distribution::{sane, student};
@@ -20,7 +21,7 @@ use crate::paired::SIGNED_RANK_WIDENING;
 use crate::{BLOCKS_TO_SETTLE_MAX, Estimate, PairedRatios, Unit};
 
 /// Whether a ratio is above a threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// The whole interval is above it.

@@ -25,6 +25,7 @@ mod screen;
 mod suspect;
 mod verdicts;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use stats::Verdict;
@@ -123,7 +124,7 @@ impl Request {
 }
 
 /// What a table says about one response.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TableResult {
     /// Which column.
     pub response: String,
@@ -140,7 +141,7 @@ pub struct TableResult {
 }
 
 /// What one level does against the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TableEffect {
     /// The factor, or `a:b` for the part that two do only together.
     pub factor: String,
@@ -176,7 +177,7 @@ pub struct TableEffect {
 }
 
 /// A test over several effects at once.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TableTest {
     /// `one_way_anova`, `kruskal_wallis`, `factor` or `interaction`.
     pub name: String,
@@ -193,7 +194,7 @@ pub struct TableTest {
 }
 
 /// What a reader must know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TableWarning {
     /// Row of the data, 1 for the one under the header; `None` where it is about all of them.
     pub row: Option<usize>,

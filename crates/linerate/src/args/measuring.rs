@@ -56,10 +56,10 @@ pub struct BenchArguments {
     /// TCP needs an `iperf3 -s` there; a folder, as of a mounted share, and a local disk are measured by
     /// fio, with a preset or a recipe
     pub target: String,
-    /// Do what a known benchmark does: cdm9, atto, iperf, copy, ...
+    /// Do what a known benchmark does: cdm9, atto, `lantest[:SIZE]`, ...
     ///
-    /// cdm9, cdm9-nvme, cdm8, atto, iperf, copy, copy-10gb, lantest, lantest-3mb, lantest-30mb,
-    /// lantest-3000mb, frames, frames-fast
+    /// cdm9, cdm9-nvme, cdm8, atto, iperf, copy, copy-10gb, `lantest[:SIZE]`, frames, frames-fast; SIZE
+    /// is 3mb, 30mb, 300mb (the default) or 3000mb
     #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
     pub preset: Option<String>,
     /// Do what a recipe of your own says, in TOML; docs/files.md says how

@@ -116,7 +116,7 @@ pub fn table<const COLUMNS: usize>(
 /// There is no preset of that name.
 pub fn no_preset(name: &str) -> CommandError {
     let known = measure::PRESETS.iter();
-    let known: Vec<String> = known.map(|preset| preset.name.to_owned()).collect();
+    let known: Vec<String> = known.map(measure::Preset::usage).collect();
     CommandError::new(Kind::Usage, say("error-plan.no-preset").with("name", name))
         .hint(say("hint-plan.there-are").with("names", known))
 }

@@ -11,7 +11,8 @@ use record::{
     Bytes, Cache, Direction, Event, Failure, Outcome, Plan, Recipe, RecipeTest, Record, Stage,
     Task, TrialRecord, Workload,
 };
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::table;
 use super::target::Target;
@@ -28,6 +29,43 @@ const USUAL_BYTES_PER_SECOND: f64 = 100e6;
 const USUAL_FILES_PER_SECOND: f64 = 1_000.0;
 /// How often a pause looks whether to stop.
 const PAUSE_LOOK: Duration = Duration::from_millis(50);
+
+/// What `bench --dry-run --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BenchPlan<'a> {
+    /// True.
+    dry_run: bool,
+    /// What would be measured, as typed.
+    target: &'a str,
+    /// The recipe, as run files keep it.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    recipe: &'a Recipe,
+    /// Each test in each of its directions, in their order.
+    tests: Vec<PlannedTest<'a>>,
+    /// How long all of it takes, about, in seconds.
+    seconds: f64,
+    /// The most that there is of its files at one time, in bytes.
+    room_bytes: Bytes,
+    /// What is written where, in sentences; none where nothing is.
+    written: Vec<String>,
+}
+
+/// A test of a recipe.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PlannedTest<'a> {
+    /// Its name.
+    test: &'a str,
+    /// `read` or `write`.
+    direction: Direction,
+    /// Passes that count.
+    passes: u32,
+    /// Passes before them that do not.
+    discarded: u32,
+    /// The command of `fio`; null where it runs no such program.
+    argv: Option<Vec<String>>,
+    /// How long a pass lasts, in seconds; null where that depends on the target.
+    seconds_each: Option<f64>,
+}
 
 /// Runs it.
 pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, CommandError> {
@@ -199,20 +237,24 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
     let seconds = passes * f64::from(each) + pauses;
     let commands = fio_commands(recipe, target);
     if arguments.output.json {
-        let tests = steps
-            .iter()
-            .zip(&commands)
-            .map(|((test, direction), command)| {
-                json!({ "test": test.name, "direction": direction, "passes": recipe.passes,
-                "discarded": recipe.discard, "argv": command,
-                "seconds_each": lasts(recipe, test) })
-            });
-        let written = Language::English.within(|| written(recipe, target));
-        terminal::print_json(
-            &json!({ "dry_run": true, "target": target.name, "recipe": recipe,
-            "tests": tests.collect::<Vec<_>>(), "seconds": seconds,
-            "room_bytes": room(recipe), "written": written }),
-        );
+        let tests = steps.iter().zip(commands);
+        let tests = tests.map(|((test, direction), argv)| PlannedTest {
+            test: &test.name,
+            direction: *direction,
+            passes: recipe.passes,
+            discarded: recipe.discard,
+            argv,
+            seconds_each: lasts(recipe, test),
+        });
+        terminal::print_json(&BenchPlan {
+            dry_run: true,
+            target: &target.name,
+            recipe,
+            tests: tests.collect(),
+            seconds,
+            room_bytes: room(recipe),
+            written: Language::English.within(|| written(recipe, target)),
+        });
         return;
     }
     terminal::print_drawn(&schedule(recipe, &steps));

@@ -1,12 +1,15 @@
 //! What a copy says at its end.
 
+use std::net::SocketAddr;
+
 use locale::{Message, said, say, text};
 use report::quantity;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use smb::copy::{Failure, Names, Summary};
 use smb::{ChannelStatus, Proof, Session};
 
-use super::connections::{Connections, Protection};
+use super::connections::{Connected, Connections, Protection};
 use crate::args::CopyArguments;
 use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
@@ -16,6 +19,107 @@ use crate::terminal;
 const RATE_SECONDS_MIN: f64 = 0.01;
 /// Columns for the path of what could not be copied; a longer one pushes its reason to the right.
 const PATH_COLUMNS: usize = 32;
+
+/// What `copy --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CopyResult<'a> {
+    /// Whether nothing was copied, and only said what would be.
+    dry_run: bool,
+    /// What was copied, as typed.
+    sources: &'a [String],
+    /// Where to, as typed.
+    destination: &'a str,
+    /// Files that were copied, or would be.
+    files: u64,
+    /// Their bytes.
+    bytes: u64,
+    /// Of these, bytes that an earlier run had copied.
+    resumed_bytes: u64,
+    /// Bytes that the server copied by itself.
+    on_server_bytes: u64,
+    /// Why it did not copy more of them; null where the two ends are not on one server.
+    not_on_server: Option<&'a Message>,
+    /// Files whose copy was read back and has the hash of its source.
+    verified: u64,
+    /// Whether all sessions were signed or encrypted.
+    protected: bool,
+    /// Files whose copy was there already, by size and time.
+    unchanged: u64,
+    /// Files whose copy is newer, and was left.
+    newer: u64,
+    /// Symbolic links that were copied as links.
+    links: u64,
+    /// Folders that were made.
+    folders: u64,
+    /// Files and folders that were removed, each folder with all in it counted once.
+    deleted: u64,
+    /// Files and folders that were not removed, since something in their folder failed or changed.
+    kept: u64,
+    /// Links, devices and the like that were left out.
+    skipped: u64,
+    /// Parts of copies that were not completed, which were left out by their names.
+    unfinished: u64,
+    /// Files that `--include` and `--exclude` left out.
+    filtered: u64,
+    /// How many could not be copied or removed.
+    failed: u64,
+    /// The first of them.
+    failures: Vec<FailedPath<'a>>,
+    /// How many were copied without their times, mode or attributes, which the server does not take.
+    not_kept: u64,
+    /// The first of them.
+    without: Vec<FailedPath<'a>>,
+    /// Files that the server lost some of, and that were written once more.
+    lost_and_repeated: u64,
+    /// BLAKE3 of the file, where it was one and its copy was verified.
+    blake3: Option<&'a str>,
+    /// How long it took.
+    seconds: f64,
+    /// Rate of what was moved, in 10^6 bytes a second; null where it was too short for one.
+    mb_s: Option<f64>,
+    /// The servers.
+    servers: Vec<UsedServer<'a>>,
+    /// The channels.
+    channels: Vec<UsedChannel>,
+    /// Why there were not more channels.
+    rejected_channels: Vec<&'a String>,
+}
+
+/// A file or folder, and what is wrong with it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FailedPath<'a> {
+    /// Its path.
+    path: &'a str,
+    /// What is wrong.
+    reason: String,
+}
+
+/// A server, and what was agreed with it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UsedServer<'a> {
+    /// Its name or address.
+    server: &'a str,
+    /// What the login was proven by: `kerberos`, `ntlm` or `none`.
+    login: &'static str,
+    /// Whether the POSIX extensions of SMB were used.
+    posix: bool,
+    /// What was agreed; null before a share was entered.
+    session: Option<report::json::Session<'a>>,
+}
+
+/// A channel, and what it carried.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UsedChannel {
+    /// This machine's end.
+    local: SocketAddr,
+    /// The server's end.
+    remote: SocketAddr,
+    /// Its session, from 1.
+    session: usize,
+    /// Bytes of files that it moved.
+    bytes: u64,
+}
+
 /// What could not be copied, with the reason.
 pub(super) fn show_failures(summary: &Summary, names: Names) {
     if summary.failures.is_empty() {
@@ -99,65 +203,75 @@ fn rate(summary: &Summary, seconds: f64) -> Option<f64> {
     (seconds >= RATE_SECONDS_MIN && moved > 0).then(|| moved as f64 / seconds)
 }
 
-pub(super) fn as_json(
-    ends: &Ends,
-    connections: &Connections<'_>,
-    summary: &Summary,
+pub(super) fn as_json<'a>(
+    ends: &'a Ends,
+    connections: &'a Connections<'_>,
+    summary: &'a Summary,
     seconds: f64,
     arguments: &CopyArguments,
-) -> Value {
-    let failures = (summary.failures.iter())
-        .map(|failure| json!({ "path": failure.path, "reason": reason(&failure.error).text() }));
-    let without = (summary.without.iter())
-        .map(|it| json!({ "path": it.path, "reason": reason(&it.error).text() }));
-    let channels = connections.channels().into_iter().map(|status| {
-        json!({
-            "local": status.local, "remote": status.remote,
-            "session": status.session + 1, "bytes": ends.moved(&status),
-        })
-    });
-    let servers = connections.sessions.iter().map(|connected| {
-        let (share, session) = (&connected.share, &connected.session);
-        let agreed = connected.agreed.as_ref();
-        let used = channels_of_first(session);
-        json!({
-            "server": share.address.server, "login": proof_name(session), "posix": connected.posix,
-            "session": agreed.map(|agreed| report::session_json(agreed, used)),
-        })
+) -> CopyResult<'a> {
+    let channels = connections.channels().into_iter();
+    let channels = channels.map(|status| UsedChannel {
+        local: status.local,
+        remote: status.remote,
+        session: status.session + 1,
+        bytes: ends.moved(&status),
     });
     let rate = rate(summary, seconds).filter(|_| !arguments.dry_run);
-    json!({
-        "dry_run": arguments.dry_run,
-        "sources": ends.sources,
-        "destination": ends.destination,
-        "files": summary.files,
-        "bytes": summary.bytes,
-        "resumed_bytes": summary.resumed_bytes,
-        "on_server_bytes": summary.on_server_bytes,
-        "not_on_server": summary.not_on_server,
-        "verified": summary.verified,
-        "protected": connections.protection() == Protection::Keys,
-        "unchanged": summary.unchanged,
-        "newer": summary.newer,
-        "links": summary.links,
-        "folders": summary.folders,
-        "deleted": summary.deleted,
-        "kept": summary.kept,
-        "skipped": summary.skipped,
-        "unfinished": summary.unfinished,
-        "filtered": summary.filtered,
-        "failed": summary.failed,
-        "failures": failures.collect::<Vec<_>>(),
-        "not_kept": summary.not_kept,
-        "without": without.collect::<Vec<_>>(),
-        "lost_and_repeated": summary.lost,
-        "blake3": summary.hash,
-        "seconds": seconds,
-        "mb_s": rate.map(|rate| rate / 1e6),
-        "servers": servers.collect::<Vec<_>>(),
-        "channels": channels.collect::<Vec<_>>(),
-        "rejected_channels": connections.rejected(),
-    })
+    CopyResult {
+        dry_run: arguments.dry_run,
+        sources: &ends.sources,
+        destination: &ends.destination,
+        files: summary.files,
+        bytes: summary.bytes,
+        resumed_bytes: summary.resumed_bytes,
+        on_server_bytes: summary.on_server_bytes,
+        not_on_server: summary.not_on_server.as_ref(),
+        verified: summary.verified,
+        protected: connections.protection() == Protection::Keys,
+        unchanged: summary.unchanged,
+        newer: summary.newer,
+        links: summary.links,
+        folders: summary.folders,
+        deleted: summary.deleted,
+        kept: summary.kept,
+        skipped: summary.skipped,
+        unfinished: summary.unfinished,
+        filtered: summary.filtered,
+        failed: summary.failed,
+        failures: summary.failures.iter().map(FailedPath::of).collect(),
+        not_kept: summary.not_kept,
+        without: summary.without.iter().map(FailedPath::of).collect(),
+        lost_and_repeated: summary.lost,
+        blake3: summary.hash.as_deref(),
+        seconds,
+        mb_s: rate.map(|rate| rate / 1e6),
+        servers: connections.sessions.iter().map(UsedServer::of).collect(),
+        channels: channels.collect(),
+        rejected_channels: connections.rejected(),
+    }
+}
+
+impl<'a> FailedPath<'a> {
+    fn of(failure: &'a Failure) -> Self {
+        Self {
+            path: &failure.path,
+            reason: reason(&failure.error).text(),
+        }
+    }
+}
+
+impl<'a> UsedServer<'a> {
+    fn of(connected: &'a Connected) -> Self {
+        let session = &connected.session;
+        let agreed = connected.agreed.as_ref();
+        Self {
+            server: &connected.share.address.server,
+            login: proof_name(session),
+            posix: connected.posix,
+            session: agreed.map(|agreed| report::session_json(agreed, channels_of_first(session))),
+        }
+    }
 }
 
 /// Those that were asked for; sessions beside it have as many each.

@@ -18,6 +18,7 @@ use os::file::{Folder, Readers};
 use os::sandbox::{Confined, Rules};
 use record::{Bytes, HostFacts, LinkState, Medium, Nic};
 use report::quantity;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::args::JsonArguments;
@@ -46,12 +47,14 @@ const COLUMNS_MAX: usize = 100;
 /// Where each line's text begins.
 const INDENT: usize = 12;
 
-/// All of it.
-#[derive(Debug, Serialize)]
-struct Report {
+/// All of it: what `doctor --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Report {
     build: version::Build,
     system: Part<System>,
+    /// Network interfaces.
     interfaces: Part<Vec<Interfaces>>,
+    /// Programs that linerate uses.
     programs: Part<Vec<Program>>,
     settings: Part<Settings>,
     sandbox: Part<Sandbox>,
@@ -59,24 +62,29 @@ struct Report {
 }
 
 /// A part of it. What fails here is often what the report is about, and is no reason to say nothing of the rest.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Part<T> {
     Known(T),
     Failed {
-        /// The kind of the failure: its text may name this machine.
+        /// The kind of the failure, without its text, which may name this machine.
+        #[schemars(with = "String")]
         failure: Kind,
     },
 }
 
 /// The machine.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct System {
     /// As the distribution names itself.
     name: Option<String>,
+    /// Its release, as `uname -r` prints it.
     kernel: String,
+    /// As Rust names it.
     architecture: &'static str,
+    /// Processors that run.
     processors: u32,
+    /// Memory, in bytes.
     memory_bytes: Option<Bytes>,
     /// Whether all of a check and a change can be done.
     is_root: bool,
@@ -87,35 +95,45 @@ struct System {
 }
 
 /// Network interfaces that are alike.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Interfaces {
+    /// How many.
     count: usize,
     #[serde(flatten)]
     like: InterfaceKind,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 struct InterfaceKind {
     /// The driver, or the kind of a virtual one.
     driver: Option<String>,
+    /// `cable`, `wireless`, `tunnel` or `bridge`; null where it is not known.
     medium: Option<&'static str>,
+    /// The rate of the line, in bits a second; null where it is not known.
     bits_per_second: Option<u64>,
+    /// The largest packet, in bytes.
     mtu: u32,
+    /// `up`, `down` or `unknown`.
     state: &'static str,
 }
 
 /// A program that linerate uses.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Program {
+    /// Its name.
     name: &'static str,
+    /// What linerate needs it for.
     used_for: &'static str,
+    /// Whether it is installed.
     is_there: bool,
+    /// What it says of its version.
     version: Option<String>,
 }
 
 /// What can be read and set of the catalogue, over all interfaces, shares and mounts.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct Settings {
+    /// How many can be read.
     read: usize,
     /// Of those, what nothing but missing rights keeps from being set.
     can_be_set: usize,
@@ -124,19 +142,22 @@ struct Settings {
 }
 
 /// What a process of linerate that reads bytes of strangers lacks here for a complete sandbox.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Sandbox {
+    /// Each in a few words.
     missing: Vec<String>,
 }
 
 /// What linerate keeps on this machine.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct State {
     /// Which folder: root's, the user's, or that of the variable.
     folder: &'static str,
-    /// None where the folder is not there yet, or may not be read.
+    /// Run files; null where their folder is not there yet, or may not be read.
     runs: Option<usize>,
+    /// Changes that are not taken back.
     open_changes: usize,
+    /// Changes that cannot be read.
     damaged_changes: usize,
 }
 
@@ -311,7 +332,9 @@ fn settings(looked: &Looked) -> Settings {
         match reason {
             None => all.can_be_set += 1,
             Some(reason) => {
-                let ids = all.refused.entry(names::nameless(reason, target));
+                let ids = all
+                    .refused
+                    .entry(names::nameless(&Language::English.say(reason), target));
                 let ids = ids.or_default();
                 if !ids.contains(&knob.id) {
                     ids.push(knob.id);

@@ -9,7 +9,8 @@ use host::knob;
 use locale::{said, say, text};
 use record::text::clean;
 use record::{Design, HostName, Workload};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::workload_fields;
 use crate::args::ExperimentArguments;
@@ -17,10 +18,40 @@ use crate::bench::recipe::trial_seconds;
 use crate::bench::table;
 use crate::bench::target::Target;
 use crate::failure::CommandError;
+use crate::json::HostCommand;
 use crate::terminal;
 
 /// Setting an arm and waiting until it has settled.
 const SWITCH: Duration = Duration::from_millis(300);
+
+/// What `experiment run --dry-run --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExperimentPlan<'a> {
+    /// True.
+    dry_run: bool,
+    /// The seed of the order.
+    seed: u64,
+    /// Factors, arms, blocks and responses, as run files keep them.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    design: &'a Design,
+    /// Names of the arms, by their numbers in the design.
+    arms: Vec<String>,
+    /// What each level of each factor would run.
+    commands: Vec<LevelCommands<'a>>,
+    /// How long all of it takes, about, in seconds.
+    seconds: u64,
+}
+
+/// What a level would run.
+#[derive(Debug, Serialize, JsonSchema)]
+struct LevelCommands<'a> {
+    /// The factor.
+    factor: &'a str,
+    /// The level.
+    level: &'a str,
+    /// The commands that set it; none where it is so already.
+    commands: Vec<HostCommand<'a>>,
+}
 
 pub(super) fn dry_run(
     arguments: &ExperimentArguments,
@@ -32,16 +63,20 @@ pub(super) fn dry_run(
     let seconds = seconds(design).ceil() as u64;
     let names = arm_names(design);
     if arguments.output.json {
-        let commands = commands.iter().map(|(factor, level, commands)| {
-            let commands = commands
-                .iter()
-                .map(|(host, command)| json!({"host": host, "argv": command.argv}));
-            json!({ "factor": factor, "level": level, "commands": commands.collect::<Vec<_>>() })
+        let commands = commands.iter();
+        let commands = commands.map(|(factor, level, commands)| LevelCommands {
+            factor,
+            level,
+            commands: HostCommand::all(commands),
         });
-        terminal::print_json(
-            &json!({ "dry_run": true, "seed": seed, "design": design, "arms": names,
-            "commands": commands.collect::<Vec<_>>(), "seconds": seconds }),
-        );
+        terminal::print_json(&ExperimentPlan {
+            dry_run: true,
+            seed,
+            design,
+            arms: names,
+            commands: commands.collect(),
+            seconds,
+        });
         return Ok(());
     }
     let heading = say("told-plan.design")

@@ -1,7 +1,7 @@
 //! `linerate experiment`: a plan in TOML, its schedule, its trials, and what they say.
 
 mod design;
-mod dry_run;
+pub mod dry_run;
 mod execute;
 mod factors;
 mod plan;

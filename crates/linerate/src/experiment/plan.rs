@@ -65,7 +65,7 @@ fn named_recipe(plan: &Written) -> Result<Recipe, CommandError> {
         (Some(name), None) => {
             let preset = measure::preset(name);
             let preset = preset.ok_or_else(|| plan.at("workload.preset", no_preset(name)))?;
-            return Ok(preset?);
+            return preset.map_err(|error| plan.at("workload.preset", error.into()));
         }
         (None, Some(name)) => name,
         _ => {

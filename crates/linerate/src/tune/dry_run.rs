@@ -8,15 +8,61 @@ use host::change::{self, Change};
 use host::exec::Command;
 use host::knob;
 use locale::{said, say, text};
-use record::{Arm, HostName, Phase};
-use serde_json::{Value, json};
+use record::{Arm, HostName, Phase, Schedule, Setting};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{SWITCH, TRIAL_OVERHEAD, knobs};
 use crate::args::TuneArguments;
 use crate::bench::table;
 use crate::failure::{CommandError, Kind};
+use crate::json::HostCommand;
 use crate::path::{SharePath, timing};
 use crate::terminal;
+
+/// What `tune --dry-run --json` prints without a goal.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TunePreview<'a> {
+    /// True.
+    dry_run: bool,
+    /// The seed of the order.
+    seed: u64,
+    /// What would be tried, in this order.
+    candidates: Vec<PlannedCandidate<'a>>,
+    /// The phases of the experiments, in their order.
+    phases: Vec<PlannedPhase<'a>>,
+    /// How long all of it takes, in seconds: where no candidate wins, and where each does.
+    seconds: [f64; 2],
+}
+
+/// A change that would be tried.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PlannedCandidate<'a> {
+    /// Its id, for `--only`.
+    id: &'a str,
+    /// How people call it.
+    name: &'a str,
+    /// What it sets, as run files keep it.
+    settings: &'a [Setting],
+    /// The commands that set it; none where it is of the client's own requests.
+    commands: Vec<HostCommand<'a>>,
+}
+
+/// A phase of an experiment.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PlannedPhase<'a> {
+    /// Its question and the order of its arms, as run files keep them.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    schedule: &'a Schedule,
+    /// Trials that count.
+    trials: usize,
+    /// Trials after a change that do not.
+    wash_outs: usize,
+    /// How long it takes, in seconds.
+    seconds: f64,
+    /// Whether it is run in any case, not only if the candidate wins.
+    certain: bool,
+}
 
 type Commands<'a> = Vec<(&'a Candidate, Vec<(HostName, Command)>)>;
 
@@ -82,23 +128,32 @@ pub(super) fn dry_run(
 }
 
 /// The whole schedule and the commands, for programs.
-fn as_json(plan: &TunePlan, preview: &Preview, commands: &Commands<'_>) -> Value {
-    let candidates = commands.iter().map(|(candidate, commands)| {
-        let commands = commands
-            .iter()
-            .map(|(host, command)| json!({"host": host, "argv": command.argv}));
-        json!({ "id": candidate.id, "name": candidate.level.name, "settings": candidate.level.settings,
-            "commands": commands.collect::<Vec<_>>() })
+fn as_json<'a>(
+    plan: &TunePlan,
+    preview: &'a Preview,
+    commands: &'a Commands<'_>,
+) -> TunePreview<'a> {
+    let candidates = commands.iter();
+    let candidates = candidates.map(|(candidate, commands)| PlannedCandidate {
+        id: &candidate.id,
+        name: &candidate.level.name,
+        settings: &candidate.level.settings,
+        commands: HostCommand::all(commands),
     });
-    let phases = preview.phases.iter().map(|phase| {
-        json!({ "schedule": phase.schedule, "trials": phase.trials, "wash_outs": phase.wash_outs,
-            "seconds": phase.duration.as_secs_f64(), "certain": phase.certain })
+    let phases = preview.phases.iter().map(|phase| PlannedPhase {
+        schedule: &phase.schedule,
+        trials: phase.trials,
+        wash_outs: phase.wash_outs,
+        seconds: phase.duration.as_secs_f64(),
+        certain: phase.certain,
     });
-    json!({
-        "dry_run": true, "seed": plan.seed, "candidates": candidates.collect::<Vec<_>>(),
-        "phases": phases.collect::<Vec<_>>(),
-        "seconds": [preview.at_least.as_secs_f64(), preview.at_most.as_secs_f64()],
-    })
+    TunePreview {
+        dry_run: true,
+        seed: plan.seed,
+        candidates: candidates.collect(),
+        phases: phases.collect(),
+        seconds: [preview.at_least, preview.at_most].map(|time| time.as_secs_f64()),
+    }
 }
 
 /// The phases as a table, each with the order of its arms.

@@ -8,8 +8,9 @@ use experiment::{Candidate, SearchPlan, TunePlan};
 use host::journal;
 use locale::{Message, said, say};
 use measure::Stop;
-use record::Direction;
-use serde_json::json;
+use record::{Direction, Setting};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::dry_run::{commands, print_commands};
 use super::execute::{Job, carry_out, too_short};
@@ -17,9 +18,47 @@ use super::{SWITCH, TRIAL_OVERHEAD, can_be_kept, nothing_to_try};
 use crate::args::{GoalArgument, TuneArguments};
 use crate::candidates::{self, Proposal};
 use crate::failure::{CommandError, Kind};
+use crate::json::HostCommand;
 use crate::path::{SharePath, timing};
 use crate::testbed::Load;
 use crate::{runs, terminal};
+
+/// What `tune --goal GOAL --dry-run --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SearchPreview<'a> {
+    /// True.
+    dry_run: bool,
+    /// The seed of the order.
+    seed: u64,
+    /// The fewest and the most trials.
+    trials: [usize; 2],
+    /// What would be tried.
+    candidates: Vec<SearchedCandidate<'a>>,
+    /// What the time is too short for.
+    left_out: Vec<LeftOut<'a>>,
+}
+
+/// A change that would be tried.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SearchedCandidate<'a> {
+    /// Its id, for `--only`.
+    id: &'a str,
+    /// What it sets, as run files keep it.
+    settings: &'a [Setting],
+    /// What to know before it is kept; null where there is nothing.
+    warning: Option<&'a Message>,
+    /// The commands that set it; none where it is of the client's own requests.
+    commands: Vec<HostCommand<'a>>,
+}
+
+/// A change that is not tried.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+struct LeftOut<'a> {
+    /// Its id.
+    id: &'a str,
+    /// Why.
+    reason: String,
+}
 
 /// What a search tries: all that is worth it, or what the user names of it.
 pub(super) fn proposals(
@@ -172,18 +211,20 @@ fn dry_search(
         warnings.find(|(of, _)| of == id).map(|(_, words)| words)
     };
     if arguments.output.json {
-        let candidates = commands.iter().map(|(candidate, commands)| {
-            let commands = commands
-                .iter()
-                .map(|(host, command)| json!({"host": host, "argv": command.argv}));
-            json!({ "id": candidate.id, "settings": candidate.level.settings,
-                "warning": warning(&candidate.id), "commands": commands.collect::<Vec<_>>() })
+        let candidates = commands.iter();
+        let candidates = candidates.map(|(candidate, commands)| SearchedCandidate {
+            id: &candidate.id,
+            settings: &candidate.level.settings,
+            warning: warning(&candidate.id),
+            commands: HostCommand::all(commands),
         });
-        terminal::print_json(&json!({
-            "dry_run": true, "seed": plan.tune.seed, "trials": [fewest, most],
-            "candidates": candidates.collect::<Vec<_>>(),
-            "left_out": told_left_out(left_out, arguments.budget),
-        }));
+        terminal::print_json(&SearchPreview {
+            dry_run: true,
+            seed: plan.tune.seed,
+            trials: [fewest, most],
+            candidates: candidates.collect(),
+            left_out: told_left_out(left_out, arguments.budget),
+        });
         return Ok(ExitCode::SUCCESS);
     }
     for (candidate, commands) in &commands {
@@ -202,18 +243,18 @@ fn dry_search(
 }
 
 /// What is not tried for want of time, for programs.
-fn told_left_out(left_out: &[Candidate], budget: Duration) -> Vec<serde_json::Value> {
-    let reason = too_short(budget);
-    left_out
-        .iter()
-        .map(|one| json!({ "id": one.id, "reason": reason }))
-        .collect()
+fn told_left_out(left_out: &[Candidate], budget: Duration) -> Vec<LeftOut<'_>> {
+    let left_out = left_out.iter().map(|one| LeftOut {
+        id: &one.id,
+        reason: too_short(budget),
+    });
+    left_out.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use record::{Level, Setting};
+    use record::Level;
 
     use super::*;
     use crate::args::{self, Arguments};
@@ -276,7 +317,7 @@ mod tests {
         assert!(short.trials_max < whole.trials_max);
         let told = told_left_out(&left_out, arguments.budget);
         let reason = too_short(arguments.budget);
-        assert_eq!(told, [json!({ "id": "e", "reason": reason })]);
+        assert_eq!(told, [LeftOut { id: "e", reason }]);
         planned(Duration::ZERO).expect_err("nothing fits");
     }
 }

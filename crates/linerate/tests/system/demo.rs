@@ -38,7 +38,7 @@ fn the_demo_does_the_whole_job_and_leaves_nothing() {
         assert!(told.contains(step), "`{step}` is missing:\n{told}");
     }
     let summary = fs::read_to_string(folder.path().join("summary.json")).expect("the summary");
-    check_summary(&serde_json::from_str(&summary).expect("JSON"));
+    check_summary(&support::json("demo", summary.as_bytes()));
     let last = told.lines().last().expect("a last line");
     assert!(
         last.ends_with("report.html"),
@@ -48,7 +48,7 @@ fn the_demo_does_the_whole_job_and_leaves_nothing() {
         .args(["lab", "list", "--json"])
         .output()
         .expect("linerate starts");
-    let labs: Value = serde_json::from_slice(&labs.stdout).expect("JSON");
+    let labs = support::json("lab-list", &labs.stdout);
     let up = told.lines().find_map(|line| line.split_once("--name "));
     let (_, name) = up.expect("it says what it calls its lab");
     let mut names = labs["labs"].as_array().expect("a list").iter();
@@ -161,8 +161,7 @@ fn check_run_files(folder: &Path) {
             .arg(&run)
             .arg("--json")
             .output();
-        let analyzed: Value =
-            serde_json::from_slice(&analyzed.expect("linerate starts").stdout).expect("JSON");
+        let analyzed = support::json("analyze", &analyzed.expect("linerate starts").stdout);
         assert!(analyzed.is_object(), "{analyzed}");
     }
 }

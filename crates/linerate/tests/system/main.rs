@@ -7,7 +7,6 @@ mod mtu;
 mod scenarios;
 mod searches;
 mod security;
-mod speeds;
 mod structure;
 mod support;
 /// Nothing is measured here that must be believed, so `make test` runs two of these at a time.
@@ -25,6 +24,7 @@ mod together {
     mod persist;
     mod plans;
     mod profiles;
+    mod schemas;
     mod sessions;
     mod set;
     mod state;

@@ -24,9 +24,9 @@ fn check_share(lab: &Lab, share: &str, with_server: bool) -> (i32, Value) {
         command.args(["--server", &server]);
     }
     let output = command.output().expect("linerate starts");
-    let said = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {
-        panic!("{}", String::from_utf8_lossy(&output.stderr));
-    });
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.stdout.is_empty(), "{told}");
+    let said = support::json("check", &output.stdout);
     (output.status.code().expect("it ends by itself"), said)
 }
 
@@ -160,8 +160,7 @@ fn disks_and_small_files_are_measured_and_nothing_of_it_stays() {
     command.args(["check", SHARE, "--json", "--quick", "--seconds", "0.3"]);
     command.args(lab.ends());
     let output = command.args(["--into", into]).output();
-    let said: Value = serde_json::from_slice(&output.expect("linerate starts").stdout)
-        .expect("JSON on standard output");
+    let said = support::json("check", &output.expect("linerate starts").stdout);
     assert_eq!(first(&said), Some("server-disk"), "{said}");
     let notes = said["diagnosis"]["notes"].to_string();
     assert!(
@@ -348,7 +347,7 @@ fn a_share_that_one_may_only_read_is_measured_by_what_is_there() {
     command.args(["check", SHARE, "--json", "--repetitions", "1"]);
     command.args(["--seconds", "0.3", "--read-only"]);
     let output = command.args(lab.ends()).output().expect("linerate starts");
-    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON on standard output");
+    let said = support::json("check", &output.stdout);
     assert!(rate(&said, "share", "read").is_some(), "{said}");
     assert!(said["diagnosis"]["request"].is_object(), "{said}");
     let (_, said) = check(&lab, true);

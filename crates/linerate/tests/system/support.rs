@@ -52,6 +52,26 @@ pub fn program_for_everybody() -> tempfile::TempPath {
     file.into_temp_path()
 }
 
+/// The schemas of what commands print with `--json`.
+pub fn schemas() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema")
+}
+
+/// What a command printed with `--json`, which must be as its schema says.
+pub fn json(command: &str, printed: &[u8]) -> Value {
+    let printed = String::from_utf8_lossy(printed);
+    let value = serde_json::from_str(&printed);
+    let value: Value = value.unwrap_or_else(|error| panic!("{command}: {error}: {printed}"));
+    let schema = fs::read(schemas().join(format!("{command}.json"))).expect("its schema");
+    let schema = serde_json::from_slice(&schema).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let errors = validator.iter_errors(&value);
+    let errors = errors.map(|error| format!("{}: {error}", error.instance_path()));
+    let errors: Vec<String> = errors.collect();
+    assert!(errors.is_empty(), "{command}: {errors:#?}");
+    value
+}
+
 /// The demo's topology.
 pub fn topology() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/two-links.toml")

@@ -7,9 +7,9 @@ use record::{
     Place, Plan, PublishedFigure, Response, Sample, Stage, StopRule, Task, TaskWorkload, Timing,
     TrialRecord, TrialResult, Workload,
 };
-use report::{Style, html, json, page};
+use report::{Style, html, page};
 
-use crate::fixtures;
+use crate::{fixtures, json};
 
 const SECOND: Nanoseconds = Nanoseconds::new(1_000_000_000);
 const TIMING: Timing = Timing {

@@ -1,6 +1,6 @@
 use report::{Content, Section, html, html_story};
 
-use crate::fixtures;
+use crate::{fixtures, json};
 
 /// The page without its style, whose bytes say nothing about a run.
 fn skeleton(page: &str) -> String {
@@ -82,11 +82,7 @@ fn the_same_run_gives_the_same_bytes() {
             report::page(&again, style),
             "{name}"
         );
-        assert_eq!(
-            report::json(&run).to_string(),
-            report::json(&again).to_string(),
-            "{name}"
-        );
+        assert_eq!(json(&run).to_string(), json(&again).to_string(), "{name}");
     }
 }
 

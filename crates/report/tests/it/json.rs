@@ -1,9 +1,14 @@
+use analysis::RunAnalysis;
 use record::Arm;
-use report::{Style, demo_summary, html, json, page};
-use serde_json::json as value;
+use report::{Style, html, page};
+use serde_json::{Value, json as value};
 use stats::{Estimate, Unit};
 
-use crate::fixtures;
+use crate::{fixtures, json};
+
+fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> Value {
+    serde_json::to_value(report::demo_summary(check, tune, restored)).expect("it is JSON")
+}
 
 #[test]
 fn json_of_a_check_and_of_a_tune() {

@@ -7,3 +7,11 @@ mod json;
 mod runs;
 mod shareable;
 mod terminal;
+
+use analysis::RunAnalysis;
+use serde_json::Value;
+
+/// The JSON of a run, as programs read it.
+fn json(run: &RunAnalysis) -> Value {
+    serde_json::to_value(report::json(run)).expect("it is JSON")
+}

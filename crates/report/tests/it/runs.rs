@@ -4,7 +4,9 @@ use std::path::Path;
 
 use analysis::{RunAnalysis, analyze};
 use record::Run;
-use report::{Style, html, json, page};
+use report::{Style, html, page};
+
+use crate::json;
 
 const RUNS: [&str; 4] = ["demo-check", "demo-tune", "busy-check", "busy-tune"];
 

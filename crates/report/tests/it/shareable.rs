@@ -5,10 +5,12 @@ use std::path::Path;
 
 use analysis::{RunAnalysis, analyze};
 use record::{Header, HostName, Record, Run};
-use report::{Shareable, Style, details, html, json, page};
+use report::{Shareable, Style, details, html, page};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::json;
 
 const RUNS: [&str; 4] = ["demo-check", "demo-tune", "busy-check", "busy-tune"];
 /// What stands at the end of every text of a run in which all tell who they are.

@@ -1,9 +1,9 @@
 use locale::Language;
 use record::{Plan, ShareAddress};
-use report::{Colour, Style, details, html, json, page, table};
+use report::{Colour, Style, details, html, page, table};
 use stats::Verdict;
 
-use crate::fixtures;
+use crate::{fixtures, json};
 
 /// Columns as a terminal counts them; the fixtures' wide characters take two.
 fn columns(line: &str) -> usize {
@@ -294,7 +294,7 @@ fn a_busy_person_gets_six_things_to_know_and_the_report_all_of_them() {
 #[test]
 fn the_headline_of_a_tune_says_what_the_machine_allowed() {
     let headline = |run: &analysis::RunAnalysis| {
-        let json = report::json(run);
+        let json = json(run);
         json["headline"].as_str().expect("a headline").to_owned()
     };
     let mut run = fixtures::tune_unsteady();

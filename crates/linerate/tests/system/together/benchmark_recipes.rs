@@ -95,7 +95,7 @@ fn bench(lab: &Lab, target: &str, more: &[&str]) -> Value {
     // Two passes give no interval of 95 %, which is no failure.
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    support::json("bench", &output.stdout)
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_sweep_leaves_out_what_is_smaller_than_a_sector_of_the_disk() {
     let output = bench(&["--recipe", &path, "--json"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    let value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let value = support::json("bench", &output.stdout);
     let tests = value["bench"].as_array().expect("tests");
     let names: Vec<_> = tests.iter().map(|test| &test["test"]["name"]).collect();
     assert_eq!(names, ["4 KiB", "64 KiB", "4 KiB", "64 KiB"]);

@@ -29,13 +29,13 @@ fn copy(lab: &Lab, argv: &[&str]) -> assert_cmd::Command {
 /// What `ls --json` says.
 fn listed(lab: &Lab, place: &str) -> Value {
     let said = on_client(lab, &["ls", place, "--json"]).assert().success();
-    serde_json::from_slice(&said.get_output().stdout).expect("JSON")
+    support::json("ls", &said.get_output().stdout)
 }
 
 /// What `--json` says of a copy that succeeds.
 fn copied(lab: &Lab, argv: &[&str]) -> Value {
     let said = copy(lab, argv).arg("--json").assert().success();
-    serde_json::from_slice(&said.get_output().stdout).expect("JSON")
+    support::json("copy", &said.get_output().stdout)
 }
 
 fn write(path: &Path, bytes: usize, seconds: u64) {

@@ -139,7 +139,7 @@ set = ["client:tcp.rmem=4096,131072,33554432"]
         let read = Command::new("sh").args(["-c", &script]).output();
         Some(String::from_utf8_lossy(&read.expect("a shell").stdout).into_owned())
     });
-    let json: Value = serde_json::from_str(&fraction(&["--json"])[0]).expect("JSON");
+    let json = support::json("experiment-run", fraction(&["--json"])[0].as_bytes());
     let levels = json["commands"].as_array().expect("a list").iter();
     let commands = levels.flat_map(|level| level["commands"].as_array().expect("a list"));
     let argv = commands.map(|command| {
@@ -383,8 +383,8 @@ impl Killed<'_> {
         let output = command.args(["analyze", "--json"]).arg(run).output();
         let output = output.expect("linerate starts");
         let said = String::from_utf8_lossy(&output.stderr);
-        let read = serde_json::from_slice(&output.stdout);
-        let mut analysis: Value = read.unwrap_or_else(|error| panic!("{error}: {said}"));
+        assert!(!output.stdout.is_empty(), "{said}");
+        let mut analysis = support::json("analyze", &output.stdout);
         let changes = analysis
             .as_object_mut()
             .and_then(|all| all.remove("changes"));

@@ -91,7 +91,7 @@ fn a_profile_says_what_it_changes_is_made_and_taken_back() {
     );
     assert_eq!(lab.facts(), before);
     let made = set(&["--json", "--without", "nic.tso,tcp.wmem"]).success();
-    let made: Value = serde_json::from_slice(&made.get_output().stdout).expect("JSON");
+    let made = support::json("set", &made.get_output().stdout);
     let verdicts = made["profile"]["rules"].as_array().expect("a list");
     let of = |knob: &str| {
         verdicts

@@ -81,7 +81,7 @@ fn a_session_is_what_was_asked_for_and_says_so() {
         let output = on_client(&lab, &words);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words}: {stderr}");
-        let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let said = support::json("copy", &output.stdout);
         assert_eq!(said["servers"][0]["session"], agreed, "{words}");
         let protected = agreed["data_signed"] == true || agreed["encryption"] != Value::Null;
         assert_eq!(said["protected"], protected, "{words}");
@@ -97,7 +97,7 @@ fn a_session_is_what_was_asked_for_and_says_so() {
         &lab,
         &format!("check {SHARE} --sign required --seconds 0.2 --repetitions 1 --json"),
     );
-    let said: Value = serde_json::from_slice(&check.stdout).expect("JSON");
+    let said = support::json("check", &check.stdout);
     // The rungs of one channel, and the one of as many as there are links.
     let agreed = |channels| session("user", "3.1.1", Some("AES-128-GMAC"), None, channels);
     let mut sessions = said["sessions"].as_array().expect("a list").clone();

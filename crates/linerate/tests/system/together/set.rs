@@ -50,7 +50,7 @@ fn a_setting_is_shown_made_listed_and_undone() {
     );
     assert_eq!(lab.facts(), before);
     let made = set(&["--json"]).success();
-    let made: Value = serde_json::from_slice(&made.get_output().stdout).expect("JSON");
+    let made = support::json("set", &made.get_output().stdout);
     let id = made["change"].as_str().expect("an id").to_owned();
     assert_eq!(
         made["settings"][0]["before"],
@@ -100,7 +100,7 @@ fn both_ends_are_shown_and_where_they_contradict_each_other_comes_first() {
         .code(1)
         .stdout(first.and(predicate::str::contains("differs")));
     let said = inspect(&["--json"]).code(1);
-    let said: Value = serde_json::from_slice(&said.get_output().stdout).expect("JSON");
+    let said = support::json("inspect", &said.get_output().stdout);
     let found = said["contradictions"].as_array().expect("a list");
     let kinds: Vec<&str> = found
         .iter()

@@ -102,7 +102,7 @@ impl Windows {
 
     fn json(&self, arguments: &[&str]) -> Json {
         let output = self.run(arguments).success().get_output().stdout.clone();
-        serde_json::from_slice(&output).expect("JSON")
+        support::json(arguments[0], &output)
     }
 }
 
@@ -135,7 +135,8 @@ fn a_windows_host_is_found_out_and_shown() {
         .success()
         .stdout(predicate::str::contains(
             "10.0.26100 (Microsoft Windows 11 Pro)",
-        ));
+        ))
+        .stderr(predicate::str::contains("never run on a real Windows"));
 }
 
 #[test]
