@@ -1,5 +1,6 @@
 //! Schemas of what commands print with `--json`, which `docs/schema` holds and tests hold printed values against.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -9,7 +10,7 @@ use fit::compare::Comparison;
 use fit::table::TableResult;
 use report::{DemoSummary, Report};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -38,6 +39,26 @@ struct FolderListing {
     entries: Vec<ListedEntry<'static>>,
 }
 
+/// What several commands print of a run, in a file of its own.
+struct Run;
+
+/// That file, without its ending.
+const RUN: &str = "run";
+
+impl JsonSchema for Run {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        RUN.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "$ref": format!("{RUN}.json") })
+    }
+}
+
 /// One form of what a command prints.
 type Form = fn(&mut SchemaGenerator) -> Schema;
 
@@ -49,17 +70,17 @@ fn schemas() -> Vec<(&'static str, Value)> {
         };
     }
     schemas! {
-        "check": Report;
-        "bench": BenchPlan, Report;
-        "tune": NothingToTry, TunePreview, SearchPreview, Report;
-        "experiment-run": ExperimentPlan, Report;
-        "experiment-resume": Report;
+        "check": Run;
+        "bench": BenchPlan, Run;
+        "tune": NothingToTry, TunePreview, SearchPreview, Run;
+        "experiment-run": ExperimentPlan, Run;
+        "experiment-resume": Run;
         "inspect": Inspection, Explanation;
         "set": SetResult;
         "profiles": ProfileList, ListedProfile<Vec<ListedRule>>;
         "undo": UndoResult;
         "changes": ChangeList;
-        "analyze": Report, TableResult, Vec<TableResult>;
+        "analyze": Run, TableResult, Vec<TableResult>;
         "compare": Vec<Comparison>;
         "report": WrittenPage;
         "copy": CopyResult;
@@ -142,7 +163,8 @@ fn each_command_with_json_has_a_schema() {
 #[test]
 fn the_written_schemas_are_those_of_the_types() {
     let mut files = BTreeSet::from(["README.md".to_owned()]);
-    for (command, schema) in schemas() {
+    let run = schema(RUN, &[SchemaGenerator::subschema_for::<Report>]);
+    for (command, schema) in schemas().into_iter().chain([(RUN, run)]) {
         let file = format!("{command}.json");
         let path = Path::new(FOLDER).join(&file);
         let text = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";

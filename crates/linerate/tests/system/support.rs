@@ -1,11 +1,13 @@
 //! A lab that goes away with its guard, and the program under test.
 
+use std::error::Error;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use jsonschema::{Retrieve, Uri};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -57,6 +59,16 @@ pub fn schemas() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema")
 }
 
+/// Finds the schemas that others name.
+struct Beside;
+
+impl Retrieve for Beside {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        let name = uri.path().as_str().trim_start_matches('/');
+        Ok(serde_json::from_slice(&fs::read(schemas().join(name))?)?)
+    }
+}
+
 /// What a command printed with `--json`, which must be as its schema says.
 pub fn json(command: &str, printed: &[u8]) -> Value {
     let printed = String::from_utf8_lossy(printed);
@@ -64,7 +76,8 @@ pub fn json(command: &str, printed: &[u8]) -> Value {
     let value: Value = value.unwrap_or_else(|error| panic!("{command}: {error}: {printed}"));
     let schema = fs::read(schemas().join(format!("{command}.json"))).expect("its schema");
     let schema = serde_json::from_slice(&schema).expect("JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let options = jsonschema::options().with_retriever(Beside);
+    let validator = options.build(&schema).expect("a schema");
     let errors = validator.iter_errors(&value);
     let errors = errors.map(|error| format!("{}: {error}", error.instance_path()));
     let errors: Vec<String> = errors.collect();

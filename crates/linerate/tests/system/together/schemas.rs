@@ -149,7 +149,8 @@ fn no_schema_is_without_a_test() {
         let name = name.expect("UTF-8");
         name.strip_suffix(".json").map(str::to_owned)
     });
-    let names: BTreeSet<String> = names.collect();
+    // That of a run is a part of those of `check` and others.
+    let names: BTreeSet<String> = names.filter(|name| name != "run").collect();
     assert!(names.contains("check"), "{names:?}");
     let run = ALONE.iter().chain(&IN_A_LAB);
     let run: BTreeSet<&str> = run.map(|(name, _)| *name).collect();
