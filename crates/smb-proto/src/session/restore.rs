@@ -115,12 +115,12 @@ impl State {
         } else {
             self.next_file()?
         };
-        self.restoring.under_way.push((number, what));
+        self.restoring.asked.push((number, what));
         Some(control)
     }
 
     fn trees_are_under_way(&self) -> bool {
-        let mut under_way = self.restoring.under_way.iter();
+        let mut under_way = self.restoring.asked.iter();
         under_way.any(|(_, what)| matches!(what, Restores::Tree(_)))
     }
 
@@ -185,7 +185,7 @@ impl State {
             return;
         };
         self.restoring
-            .under_way
+            .asked
             .retain(|entry| *entry != (number, what));
         match what {
             Restores::Tree(key) => {
@@ -211,9 +211,9 @@ impl State {
         (header, message): (&Header, &mut Vec<u8>),
         now: Time,
     ) -> Result<()> {
-        let mut under_way = self.restoring.under_way.iter();
+        let mut under_way = self.restoring.asked.iter();
         if let Some(place) = under_way.position(|entry| *entry == (number, what)) {
-            self.restoring.under_way.swap_remove(place);
+            self.restoring.asked.swap_remove(place);
         }
         if self.is_not_yet(what, header.status, now)
             && let Some(wait) = control.tries.refused()

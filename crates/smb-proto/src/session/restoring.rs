@@ -19,7 +19,7 @@ pub(crate) struct Restoring {
     pub(super) put_off: usize,
     /// A share that is not there may come until then.
     pub(super) shares_until: Option<Time>,
-    pub(super) under_way: Vec<(ChannelNumber, Restores)>,
+    pub(super) asked: Vec<(ChannelNumber, Restores)>,
     /// Requests for handles that the server refused to give back, by file.
     pub(super) handles: BTreeMap<u32, Request>,
 }
@@ -51,15 +51,15 @@ impl Restoring {
             && self.files.is_empty()
             && self.retries.is_empty()
             && self.put_off == 0
-            && self.under_way.is_empty()
+            && self.asked.is_empty()
     }
 
     /// A channel is gone: what it restored is to be restored by another one.
     pub(crate) fn leave(&mut self, number: ChannelNumber) {
-        let (gone, stay) = std::mem::take(&mut self.under_way)
+        let (gone, stay) = std::mem::take(&mut self.asked)
             .into_iter()
             .partition(|(channel, _)| *channel == number);
-        self.under_way = stay;
+        self.asked = stay;
         let gone: Vec<(ChannelNumber, Restores)> = gone;
         for (_, what) in gone {
             match what {
@@ -71,7 +71,7 @@ impl Restoring {
 
     /// It was not done, and is to be asked for again.
     pub(crate) fn expired(&mut self, number: ChannelNumber, control: Control) {
-        self.under_way
+        self.asked
             .retain(|(channel, what)| *channel != number || Some(*what) != control.restores);
         self.retries.push(control);
     }
