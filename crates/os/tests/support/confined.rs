@@ -55,7 +55,10 @@ fn main() -> ExitCode {
     };
     let deed: Vec<&str> = deed.iter().map(String::as_str).collect();
     match try_out(&deed) {
-        Ok(text) => println!("{text}; missing: {:?}", confined.missing()),
+        Ok(text) => {
+            let missing: Vec<&str> = confined.missing().iter().map(|it| it.id).collect();
+            println!("{text}; missing: {missing:?}");
+        }
         Err(error) => println!("{:?}", error.kind()),
     }
     ExitCode::SUCCESS

@@ -37,7 +37,7 @@ fn root_becomes_nobody_without_a_capability() {
     // CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID.
     assert!(kept.contains("CapEff: 000000000000001f;"), "{kept}");
     assert!(
-        kept.ends_with("missing: [\"it keeps root's rights\"]"),
+        kept.ends_with("missing: [\"sandbox.keeps-root\"]"),
         "{kept}"
     );
 }
@@ -73,7 +73,7 @@ fn no_file_opens_but_those_that_were_named() {
     let (given, inside, outside, new) = (text(&given), text(&inside), text(&outside), text(&new));
     let denied = "PermissionDenied";
     // It is still root: only the sandbox keeps it.
-    let allowed = |what: &str| format!("{what}; missing: [\"it keeps root's rights\"]");
+    let allowed = |what: &str| format!("{what}; missing: [\"sandbox.keeps-root\"]");
     let keeps = "--keeps-user";
     for (arguments, expected) in [
         (&[keeps, "read", inside][..], denied.to_owned()),
