@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use lab::{Lab, Launcher, Topology};
+use record::{Failure as Failed, FailureKind};
 
 /// Whatever went wrong.
 pub type Failure = Box<dyn Error + Send + Sync>;
@@ -21,13 +22,14 @@ pub fn say(text: &str) {
 
 /// An error with all its causes.
 pub fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
+    let says = |cause: &(dyn Error + 'static)| vec![cause.to_string().into()];
+    Failed::caused(
+        FailureKind::Internal,
+        error.to_string(),
+        error.source(),
+        says,
+    )
+    .text()
 }
 
 /// The program `linerate`, built by the same profile as this one.
@@ -77,9 +79,7 @@ pub fn random_seed() -> Result<u64> {
 /// The median; nothing of nothing.
 pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_by(f64::total_cmp);
-    let upper = *numbers.get(numbers.len() / 2)?;
-    let lower = numbers[(numbers.len() - 1) / 2];
-    Some((lower + upper) / 2.0)
+    stats::median_of_sorted(&numbers)
 }
 
 /// Bytes per second in what smbclient said, in the line that begins so.

@@ -74,7 +74,7 @@ fn pairs(stage: &Stage<'_>) -> Result<Vec<[[f64; 2]; 2]>, Outcome> {
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
-    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+    stats::median_of_sorted(&values).expect("there were pairs")
 }
 
 /// MB/s of each direction. The share is in the server's memory, and what is read is thrown away: no disk counts. Nothing

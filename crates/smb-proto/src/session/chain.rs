@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use super::control::{self, Prepared};
 use super::request::{Access, CreateOptions, Created, Reply, Request};
 use super::state::{Appetite, Calls, FileRecord, Lost, State};
-use super::submission::Control;
+use super::submission::{Control, Unheard};
 use super::{ChannelNumber, FileKey, Session, Sink, retry, state};
 use crate::error::{Error, NtStatus, Result};
 use crate::sync::Mutex;
@@ -224,16 +224,9 @@ fn close_what_stayed_open(state: &mut State, links: &[Request], opened: Option<F
         };
         if let Some(file) = file.filter(|file| state.files.contains_key(&file.0)) {
             // nobody has to hear that the session has ended
-            drop(state.submit(Request::Close { file }, Arc::new(Nobody)));
+            drop(state.submit(Request::Close { file }, Arc::new(Unheard)));
         }
     }
-}
-
-/// Hears of what nobody waits for.
-struct Nobody;
-
-impl Sink for Nobody {
-    fn done(&self, _: Result<Reply>) {}
 }
 
 impl State {

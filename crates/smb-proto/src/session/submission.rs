@@ -23,7 +23,7 @@ impl Control {
     pub(crate) fn own(request: Request, restores: Option<Restores>) -> Self {
         Self {
             request,
-            sink: Arc::new(Nobody),
+            sink: Arc::new(Unheard),
             tries: Tries::default(),
             restores,
             covers: 0,
@@ -31,10 +31,10 @@ impl Control {
     }
 }
 
-/// For what the session asks for by itself.
-struct Nobody;
+/// The sink of a request whose outcome no caller waits for.
+pub(super) struct Unheard;
 
-impl Sink for Nobody {
+impl Sink for Unheard {
     fn done(&self, _: Result<Reply>) {}
 }
 

@@ -57,12 +57,12 @@ pub(crate) enum Pull {
 }
 
 impl State {
-    /// Something to do for a channel, if there is anything it has appetite for.
     /// Whether there are READs or WRITEs that no channel has taken.
     pub(crate) fn data_waits(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty()
     }
 
+    /// Something to do for a channel, if there is anything it has appetite for.
     pub(crate) fn pull(
         &mut self,
         number: ChannelNumber,
