@@ -53,9 +53,9 @@ pub struct ArmSamples {
     pub median: Estimate,
     /// Processor time of our own process per byte, median over the trials.
     pub cpu_per_byte: Option<Estimate>,
-    /// Processor time of the file server's processes per byte, likewise; none where nobody could look.
+    /// Processor time of the file server's processes per byte, likewise; none where they could not be read.
     pub server_cpu_per_byte: Option<Estimate>,
-    /// Segments sent again at our end over all these trials, where the system says so.
+    /// Segments retransmitted at our end over all these trials, where the system says so.
     pub retransmits: Option<u64>,
     /// Size of each file, where trials copied many files of one size.
     #[serde(skip)]
@@ -81,9 +81,9 @@ pub struct BenchSamples {
     pub median: Option<Estimate>,
     /// Processor time of our own process per byte, median over the repetitions.
     pub cpu_per_byte: Option<Estimate>,
-    /// Processor time of the file server's processes per byte, likewise; none where nobody could look.
+    /// Processor time of the file server's processes per byte, likewise; none where they could not be read.
     pub server_cpu_per_byte: Option<Estimate>,
-    /// Segments sent again at our end over all repetitions, where the system says so.
+    /// Segments retransmitted at our end over all repetitions, where the system says so.
     pub retransmits: Option<u64>,
     /// Payload in bytes per second that fits through the NICs in use, where more than that came out: then
     /// the link is not what its facts say, or the bytes took another path.
@@ -105,7 +105,7 @@ pub enum CacheMark {
     ServerCache,
     /// The server's memory or its disks; linerate cannot look there.
     ServerCacheOrMedia,
-    /// A cache or the disks: nobody knows whether direct operations pass its cache by there.
+    /// A cache or the disks: it is not known whether direct operations pass its cache by there.
     CacheOrMedia,
     /// The disks.
     Media,
@@ -229,7 +229,7 @@ pub enum RungName {
 pub struct LadderRung {
     /// Which rung.
     pub rung: RungName,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// Payload in bytes per second; none where it was not measured.
     pub rate: Option<Estimate>,
@@ -347,7 +347,7 @@ pub struct Fix {
 pub struct Transfer {
     /// Which rung.
     pub rung: Rung,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// How our end sent, each congestion control once; none where the system does not say.
     pub congestion_control: Vec<String>,
@@ -361,7 +361,7 @@ pub struct Transfer {
     pub window_bytes: Option<u64>,
     /// What was under way at that rate and round trip.
     pub path_bytes: Option<u64>,
-    /// Segments that our end sent again, over all trials.
+    /// Segments that our end retransmitted, over all trials.
     pub retransmits: Option<u64>,
     /// What held the sender back.
     pub limited_by: LimitedBy,
@@ -392,7 +392,7 @@ pub struct HostEffort {
     pub fullest_processor: f64,
     /// Work for the network outside any process, likewise.
     pub softirq: f64,
-    /// Segments sent again, over all trials.
+    /// Segments retransmitted, over all trials.
     pub resent: Option<u64>,
     /// Packets dropped, over all trials.
     pub dropped: Option<u64>,
@@ -438,7 +438,7 @@ pub struct UnusedPair {
 /// What several channels carried at once, one way.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Multichannel {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// All of them together.
     pub rate: Estimate,
@@ -494,7 +494,7 @@ impl ChannelUse {
 /// What small files take, one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SmallFiles {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// Seconds for each.
     pub each: Estimate,

@@ -132,7 +132,7 @@ pub struct Vanished {
     pub size: u32,
     /// How many were sent, each way.
     pub sent: u64,
-    /// How many of ours the server's system saw; none where nobody can look there.
+    /// How many of ours the server's system saw; none where they cannot be read there.
     #[serde(rename = "there")]
     pub seen_by_server: Option<u64>,
     /// How many of the server's our system saw; none where the server cannot be asked to send any.

@@ -165,7 +165,7 @@ pub struct TableEffect {
     /// Probability of such an estimate if there were no effect.
     pub p: Option<f64>,
     /// The same after Holm's correction over all effects and interactions of all responses, in which
-    /// the interactions that nobody named weigh at most as much together as what was asked.
+    /// the interactions that were not named weigh at most as much together as what was asked.
     pub p_holm: Option<f64>,
     /// Against the band.
     pub verdict: Verdict,

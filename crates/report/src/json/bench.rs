@@ -78,7 +78,7 @@ pub struct Playback {
 pub struct Workload<'a> {
     /// What moves the data.
     pub engine: Engine,
-    /// Which way the data goes.
+    /// Direction of the data.
     pub direction: Direction,
     /// Where, how, and how long.
     #[serde(flatten)]

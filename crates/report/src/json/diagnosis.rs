@@ -52,7 +52,7 @@ pub struct Diagnosis<'a> {
 pub struct FirstLoss {
     /// Which rung.
     pub rung: RungName,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
 }
 

@@ -37,7 +37,7 @@ pub enum ArgumentData<'a> {
     Names(&'a [String]),
     /// Several things.
     List(Vec<ArgumentData<'a>>),
-    /// Which way data goes: `read` or `write`.
+    /// Direction of the data: `read` or `write`.
     Direction(&'static str),
     /// Another sentence.
     Message(MessageData<'a>),

@@ -88,7 +88,7 @@ pub struct Report<'a> {
 /// The computed limit of the slowest hop.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Ceiling<'a> {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// TCP payload per second that fits through it.
     pub rate: &'a Estimate,
