@@ -1,4 +1,4 @@
-# What commands say while they work.
+# What commands say while they work, and what `doctor` says.
 # An argument that may be missing is "absent" then.
 
 ## Progress
@@ -41,3 +41,76 @@ candidate-untried =
 written-file =
     .run = run file: { $path }
     .report = report: { $path }
+
+## What `doctor` says of this machine
+
+doctor =
+    .build = linerate { $version }, { $commit }, { $target }
+    .debug-build = linerate { $version }, { $commit }, { $target }, a debug build
+    .label-system = system
+    .label-interfaces = interfaces
+    .label-programs = programs
+    .label-settings = settings
+    .label-sandbox = sandbox
+    .label-state = state
+    .unknown = unknown: { $failure }
+    .without-ip = unknown: `ip` of iproute2 would tell, but it is missing or another program
+    .system = { $name ->
+            [absent] {""}
+           *[other] { $name }{", "}
+        }kernel { $kernel }, { $architecture }, { $processors } processors{ $memory ->
+            [absent] {""}
+           *[other] , { $memory } of memory
+        }, { $rights }{ $mounts ->
+            [absent] {""}
+           *[other] , { $mounts }
+        }{ $waits ->
+            [absent] {""}
+           *[other] , { $waits }
+        }
+    .as-root = as root
+    .not-as-root = not as root
+    .mounts-no-smb = cannot mount SMB shares
+    .counts-no-waits = does not count waits for disks
+    .interfaces = { $count } of { $driver }{ $medium ->
+            [absent] {""}
+           *[other] , { $medium }
+        }{ $rate ->
+            [absent] {""}
+           *[other] , { $rate }
+        }, MTU { $mtu }, { $state }
+    .no-driver = no driver
+    .cable = cable
+    .wireless = wireless
+    .tunnel = tunnel
+    .bridge = bridge
+    .program = { $name }: { $state } ({ $use })
+    .is-there = is there
+    .not-there = not there
+    .settings = { $read } read, of which { $settable } can be set
+    .settings-by-root = { $read } read, of which { $settable } can be set by root
+    .refused = { $reason }: { $ids }
+    .sandbox-complete = complete
+    .sandbox-incomplete = incomplete: { $missing }
+    .folder-named = the folder that LINERATE_STATE_DIR names
+    .folder-of-root = root's folder
+    .folder-of-user = the user's folder
+    .state = { $folder }: { $runs ->
+            [absent] no run files
+           *[other] { $runs } run files
+        }, { $changes } open changes{ $damaged ->
+            [absent] {""}
+           *[other] , { $damaged } damaged
+        }
+doctor-use =
+    .ip = addresses, routes, MTUs
+    .tc = queueing disciplines and shapers
+    .ethtool = offloads, queues, counters of NICs
+    .sysctl = settings of TCP
+    .testparm = settings of a Samba server
+    .iperf3 = raw TCP, where this is the server
+    .fio = folders and disks of `bench`
+    .ssh = hosts by `ssh://`
+    .smbd = labs with a Samba server
+    .kerberos = logins by ticket
+    .kerberos-static = logins by ticket; a program without libraries cannot load it

@@ -20,6 +20,7 @@ error-host =
     .unsupported-system = host `{ $name }` runs { $system }, where this cannot be done yet
     .unknown-host = there is no host `{ $name }` here
     .host-gone = host `{ $name }` is gone: { $reason }
+    .lab-down = the lab `{ $lab }` is down, and its hosts went with it
     .unreachable = cannot reach host `{ $name }`
     .ssh-no-answer = cannot reach `{ $destination }`: { $said }
     .ssh-host-key = the host key of `{ $destination }` is not the known one: { $said }
@@ -72,6 +73,35 @@ error-host =
     .journal-lock = cannot lock `{ $path }` of the journal of changes
     .journal-name = cannot name a change in `{ $path }` of the journal of changes
     .journal-other = cannot { $action } `{ $path }` of the journal of changes
+
+## Files of the journal that no linerate wrote
+
+error-journal =
+    .torn = line 1 is not whole
+    .long-line = line { $line } is longer than { $most } MiB
+    .too-long = it is longer than { $most } MiB
+    .not-understood = line { $line } cannot be understood: { $reason }
+    .line = line { $line }: { $reason }
+    .no-change = it is no change of linerate
+    .no-version = it has no version that there ever was
+    .newer = a newer linerate wrote it
+    .newer-program = `{ $program }`, which is newer, wrote it
+    .other-change = it is of another change than its file
+    .not-before = { $place } was not looked at before
+    .no-name = `{ $text }` is no name
+    .setting = setting { $number }, { $place }: { $reason }
+    .snapshot = the snapshot's { $place }: { $reason }
+    .set-twice = it is set twice
+    .host-not-listed = it is of a host that is not listed
+    .no-knob = { $system } has no such knob
+    .other-before = its value before is not the one that was read
+    .never-set = it is no knob that is set
+    .unsound = it cannot have been so
+    .not-moved = it is not set, and moves with nothing that is
+    .other-command = the knob would not run `{ $command }`
+    .never-text = it can never have been the text `{ $value }`
+    .never-number = it can never have been the number `{ $value }`
+    .never-value = it can never have been `{ $value }`
 
 ## Profiles
 

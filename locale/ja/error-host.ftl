@@ -20,6 +20,7 @@ error-host =
     .unsupported-system = ホスト `{ $name }` のシステムは { $system } で、この操作にはまだ対応していません
     .unknown-host = ここにホスト `{ $name }` はありません
     .host-gone = ホスト `{ $name }` はもう存在しません: { $reason }
+    .lab-down = ラボ `{ $lab }` が停止したため、そのホストもなくなりました
     .unreachable = ホスト `{ $name }` に接続できません
     .ssh-no-answer = `{ $destination }` に接続できません: { $said }
     .ssh-host-key = `{ $destination }` のホスト鍵が既知のものと一致しません: { $said }
@@ -72,6 +73,35 @@ error-host =
     .journal-lock = 変更ジャーナルの `{ $path }` をロックできません
     .journal-name = 変更ジャーナルの `{ $path }` に置く変更の名前を生成できません
     .journal-other = 変更ジャーナルの `{ $path }` に対する操作 ({ $action }) に失敗しました
+
+## Files of the journal that no linerate wrote
+
+error-journal =
+    .torn = 1 行目が途中で切れています
+    .long-line = { $line } 行目が { $most } MiB を超えています
+    .too-long = { $most } MiB を超えています
+    .not-understood = { $line } 行目を解釈できません: { $reason }
+    .line = { $line } 行目: { $reason }
+    .no-change = linerate の変更の記録ではありません
+    .no-version = 存在したことのないバージョンの形式です
+    .newer = これより新しい linerate で書かれています
+    .newer-program = これより新しい `{ $program }` で書かれています
+    .other-change = ファイル名と異なる変更の記録です
+    .not-before = { $place } の変更前の値がありません
+    .no-name = `{ $text }` は名前として正しくありません
+    .setting = { $number } 番目の設定、{ $place }: { $reason }
+    .snapshot = スナップショットの { $place }: { $reason }
+    .set-twice = 2 回設定されています
+    .host-not-listed = ホストの一覧にないホストの設定です
+    .no-knob = { $system } にこの設定項目はありません
+    .other-before = 変更前の値が、読み取った値と一致しません
+    .never-set = linerate が変更する設定項目ではありません
+    .unsound = 記録された元の状態がありえないものです
+    .not-moved = 変更の対象ではなく、対象に連動して変わる設定項目でもありません
+    .other-command = この設定項目が `{ $command }` を実行することはありません
+    .never-text = 値が文字列 `{ $value }` だったことはありえません
+    .never-number = 値が数値 `{ $value }` だったことはありえません
+    .never-value = 値が `{ $value }` だったことはありえません
 
 ## Profiles
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use locale::say;
 use record::{
     Direction, Event, Outcome, Phase, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord,
     TrialResult, Workload,
@@ -95,11 +96,8 @@ fn design_of(run: &Run, trials: &[&TrialRecord]) -> Option<DesignResult> {
         });
         let measured: Vec<&TrialResult> = measured.collect();
         if let Some(fits) = exceeded(run, &response.workload, &measured) {
-            result.caveats.push(format!(
-                "`{}` came out at more than the {:.1} MB/s that fit through the NICs in use: the link is not what its facts say, or the bytes took another way",
-                response.name,
-                fits / 1e6
-            ));
+            let caveat = say("design-caveat.above-ceiling").with("response", &response.name);
+            result.caveats.push(caveat.rate("ceiling", fits));
         }
     }
     Some(result)

@@ -1,6 +1,7 @@
 //! Two files of results that somebody measured by hand, before and after a change: a verdict on each
 //! figure, or why there is none and how many runs would give one.
 
+use locale::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Verdict, two_sample, verdict};
@@ -36,7 +37,7 @@ pub struct Comparison {
     /// Whether the noise was measured in these files, not assumed.
     pub noise_measured: bool,
     /// Why there is no verdict.
-    pub reason: Option<String>,
+    pub reason: Option<Message>,
 }
 
 /// What is asked of two files.
@@ -87,13 +88,12 @@ fn one(figure: &Figure, question: Question, confidence: f64) -> Option<Compariso
     let runs = [before.len(), after.len()];
     let least = two_sample::runs_min(confidence);
     let reason = (verdict == Verdict::Undecided).then(|| match runs.iter().min() {
-        Some(1) => {
-            "one run is one measurement: it cannot tell a change from the noise of runs".into()
-        }
+        Some(1) => say("no-verdict.one-run"),
         Some(few) if reached.is_none_or(|reached| reached + 1e-12 < confidence) => {
-            format!("{few} runs are too few for any verdict; {least} of each are needed")
+            let text = say("no-verdict.few-runs").count("runs", *few);
+            text.count("least", least)
         }
-        _ => "the interval holds both no change and one that matters".into(),
+        _ => say("no-verdict.interval"),
     });
     Some(Comparison {
         test: figure.job.clone(),

@@ -2,6 +2,7 @@
 
 use fit::table::TableEffect;
 use fit::{DesignPair, DesignResult};
+use locale::{Argument, Message};
 use record::{
     Bytes, ConnectionUse, Demands, Design, Direction, Factor, Level, Nanoseconds, Outcome, Record,
     Response, Sample, ShareAddress, ShareWorkload, Stage, StopRule, Timing, TrialRecord,
@@ -320,7 +321,10 @@ fn the_gate_is_corrected_for_how_many_responses_were_asked() {
     assert!(alone.noise[0].alarm, "{:?}", alone.noise[0]);
     let needs = |found: &DesignResult| {
         let mut caveats = found.caveats.iter();
-        caveats.any(|caveat| caveat.contains("11 are needed"))
+        caveats.any(|caveat| {
+            caveat.id == "design-caveat.baseline-checked-roughly"
+                && caveat.argument("least") == Some(&Argument::Count(11))
+        })
     };
     assert!(!needs(&alone));
     let among = gate(42, 6, off);
@@ -358,16 +362,19 @@ fn two_factors_are_worded_as_they_are_judged() {
     let warnings = found.rates[0].warnings.iter();
     let mut warnings = warnings.filter(|warning| warning.kind == "interaction");
     let said = &warnings.next().expect("a warning").text;
+    assert_eq!(said.id, "table-interaction.not-multiplied");
+    assert_eq!(said.argument("pair"), Some(&Argument::from("a:b")));
+    let alone = said.argument("one");
     assert!(
-        said.starts_with("`a:b`: their effects do not multiply: x1.5"),
-        "{said}"
+        matches!(alone, Some(Argument::Text(times)) if times.starts_with("1.5")),
+        "{said:?}"
     );
     // Too few blocks for intervals of pairs: judged by differences.
     let found = analysed(&self::design(&FACTORS, 1, 3), rates(170.0));
     let both = effect(&found, "a:b", "1:1").expect("an effect");
     assert!(!both.by_ratio && both.verdict == Verdict::Worse, "{both:?}");
     let mut warnings = found.rates[0].warnings.iter();
-    assert!(warnings.any(|warning| warning.text.contains("do not add up")));
+    assert!(warnings.any(|warning| warning.text.id == "table-interaction.not-added"));
 }
 
 /// Half of the combinations of four factors: no two arms differ in one factor alone.
@@ -396,15 +403,18 @@ fn a_fraction_says_what_it_can_find_and_ends_when_its_intervals_are_narrow() {
         let texts = warnings.filter(|warning| warning.kind == "power");
         texts
             .map(|warning| warning.text.clone())
-            .collect::<Vec<String>>()
+            .collect::<Vec<Message>>()
     };
     let found = of(4, 0.4);
     assert!(found.pairs.is_empty());
     let said = power(&found);
-    let finds = "these find a difference of 2.1 % four times out of five";
-    assert!(said.iter().any(|text| text.ends_with(finds)), "{said:?}");
+    let has = |texts: &[Message], name: &str, value: &str| {
+        let mut texts = texts.iter();
+        texts.any(|text| text.argument(name) == Some(&Argument::from(value)))
+    };
+    assert!(has(&said, "found", "2.1 %"), "{said:?}");
     let clear = of(4, 10.0);
-    assert!(!power(&clear).iter().any(|text| text.starts_with("`a=1`")));
+    assert!(!has(&power(&clear), "effect", "a=1"));
     assert!(fit::is_narrow(&clear, 0.04) && !fit::is_narrow(&clear, 0.015));
     assert!(!fit::is_narrow(&fit::design(&half(4), &[]), 0.5));
 }

@@ -230,7 +230,7 @@ pub enum Error {
         /// Its name.
         name: HostName,
         /// How we know.
-        reason: String,
+        reason: Message,
     },
     /// A host is there, or may be, and cannot be reached now; what we changed on it stays to be
     /// restored.
@@ -296,7 +296,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        reason: String,
+        reason: Message,
         /// What to do, where it is more than to look.
         hint: Option<Message>,
     },

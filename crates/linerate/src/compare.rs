@@ -55,7 +55,7 @@ fn text(compared: &[Comparison], question: Question) -> String {
     for one in compared {
         text += &format!("{}\n", said(&figure(one)));
         if let Some(reason) = &one.reason {
-            text += &format!("  {reason}\n");
+            text += &format!("  {}\n", said(reason));
         }
     }
     let open = compared.iter().filter(|one| one.reason.is_some());

@@ -75,19 +75,18 @@ fn over_ssh(destination: &Destination) -> Result<Host, host::Error> {
 
 /// Finds the host of a journalled change again. A lab that is down took its hosts with it.
 pub fn resolve(name: &HostName) -> Result<Host, host::Error> {
-    let gone = |reason: String| host::Error::HostGone {
-        name: name.clone(),
-        reason,
-    };
     match parse(name.as_str()) {
         Ok(Named::Local) => Host::local(),
         // Whoever does not answer now may do so tomorrow, so that is no reason to forget a change.
         Ok(Named::Ssh(destination)) => over_ssh(&destination),
         Ok(Named::Lab { lab, host }) => match lab::find(&lab).and_then(|lab| lab.host(&host)) {
             Ok(host) => Ok(host),
-            Err(lab::Error::NoSuchLab { .. } | lab::Error::NoSuchHost { .. }) => Err(gone(
-                format!("the lab `{lab}` is down, and its hosts went with it"),
-            )),
+            Err(lab::Error::NoSuchLab { .. } | lab::Error::NoSuchHost { .. }) => {
+                Err(host::Error::HostGone {
+                    name: name.clone(),
+                    reason: say("error-host.lab-down").with("lab", lab),
+                })
+            }
             Err(error) => Err(host::Error::Unreachable {
                 name: name.clone(),
                 source: Box::new(error),

@@ -192,8 +192,8 @@ fn settings(looked: &[Looked]) -> Vec<Setting> {
 
 fn print_text(looked: &[Looked], found: &[Contradiction]) {
     for contradiction in found {
-        let next = hint(contradiction.hint.as_str());
-        terminal::print(&format!("! {}\n  {next}", contradiction.text));
+        let next = hint(contradiction.hint.clone());
+        terminal::print(&format!("! {}\n  {next}", said(&contradiction.text)));
     }
     if let ([_, _], true) = (looked, found.is_empty()) {
         terminal::print(&text("told-change.no-contradiction"));

@@ -1,5 +1,6 @@
 //! Which build of linerate this is.
 
+use locale::{said, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,12 +40,16 @@ pub const OWN: Build = Build {
 };
 
 impl Build {
-    /// The same in one line.
+    /// The same in one line, in the language that is spoken.
     pub fn line(&self) -> String {
-        let debug = if self.release { "" } else { ", a debug build" };
-        format!(
-            "linerate {}, {}, {}{debug}",
-            self.version, self.commit, self.target
-        )
+        let line = say(match self.release {
+            true => "doctor.build",
+            false => "doctor.debug-build",
+        });
+        let line = line
+            .with("version", self.version)
+            .with("commit", self.commit)
+            .with("target", self.target);
+        said(&line)
     }
 }

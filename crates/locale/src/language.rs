@@ -200,6 +200,7 @@ macro_rules! resources {
         [
             include_str!(concat!("../../../locale/", $language, "/diagnosis.ftl")),
             include_str!(concat!("../../../locale/", $language, "/caveat.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/contradiction.ftl")),
             include_str!(concat!("../../../locale/", $language, "/commands.ftl")),
             include_str!(concat!("../../../locale/", $language, "/report.ftl")),
             include_str!(concat!("../../../locale/", $language, "/detail.ftl")),

@@ -128,6 +128,7 @@ fn read(
     let refuse = |reason: Message| Error::Recipe {
         name: name.to_owned(),
         reason,
+        hint: say("hint-measure.recipe"),
     };
     let recipe: Recipe = toml::from_str(toml).map_err(|error| refuse(told(&error)))?;
     recipe
@@ -151,9 +152,13 @@ pub fn preset(name: &str) -> Option<Result<Recipe, Error>> {
     let Some(known) = LANTEST_SIZES.iter().find(|known| known.name == size) else {
         let sizes: Vec<String> = LANTEST_SIZES.map(|known| known.name.to_owned()).into();
         let reason = say("error-measure.no-size").with("size", size);
+        let mut near = LANTEST_SIZES.iter();
+        let near = near.find(|known| known.name.eq_ignore_ascii_case(size));
+        let near = near.unwrap_or(&LANTEST_SIZES[1]).name;
         return Some(Err(Error::Recipe {
             name: name.to_owned(),
             reason: reason.with("sizes", sizes),
+            hint: say("hint-measure.preset-as").with("example", format!("{LANTEST}:{near}")),
         }));
     };
     Some(recipe(name, &found.of_size(known)))
@@ -161,6 +166,7 @@ pub fn preset(name: &str) -> Option<Result<Recipe, Error>> {
 
 #[cfg(test)]
 mod tests {
+    use locale::Argument;
     use record::{
         Bytes, Direction, Figure, ListTask, Order, Pattern, RecipeEngine, RecipeTest, Spread, Task,
     };
@@ -341,9 +347,16 @@ mod tests {
         assert_eq!(own.title, preset("lantest").unwrap().unwrap().title);
         let usage: Vec<String> = PRESETS.iter().map(Preset::usage).collect();
         assert!(usage.contains(&"lantest[:SIZE]".to_owned()), "{usage:?}");
-        for wrong in ["lantest:5mb", "lantest:", "lantest:3MB"] {
-            let error = preset(wrong).unwrap().unwrap_err().to_string();
-            assert!(error.contains("3mb, 30mb, 300mb, 3000mb"), "{error}");
+        for (wrong, right) in [
+            ("lantest:5mb", "lantest:30mb"),
+            ("lantest:", "lantest:30mb"),
+            ("lantest-3MB", "lantest:3mb"),
+        ] {
+            let error = preset(wrong).unwrap().unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains("3mb, 30mb, 300mb, 3000mb"), "{said}");
+            let (hint, right) = (error.hint().unwrap(), Argument::from(right));
+            assert_eq!(hint.argument("example"), Some(&right), "{wrong}");
         }
         assert!(preset("cdm9:3mb").is_none() && preset("lantest3mb").is_none());
     }

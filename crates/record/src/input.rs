@@ -23,7 +23,9 @@ impl Unfit {
         self.0.clone()
     }
 
-    fn error(kind: io::ErrorKind, message: Message) -> io::Error {
+    /// An error that says so.
+    #[must_use]
+    pub fn error(kind: io::ErrorKind, message: Message) -> io::Error {
         io::Error::new(kind, Self(message))
     }
 }

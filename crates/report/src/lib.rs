@@ -25,4 +25,5 @@ pub use ladder_svg::picture;
 pub use page::{Colour, Style};
 pub use shareable::Shareable;
 pub use terminal::{page, table};
+pub use text::width;
 pub use view::{own_command, session as session_text, task as task_text};

@@ -77,7 +77,7 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
         .warnings
         .iter()
         .filter(|warning| is_of_power(warning));
-    sentences.extend(enough.map(|warning| (Tone::Doubtful, warning.text.clone())));
+    sentences.extend(enough.map(|warning| (Tone::Doubtful, said(&warning.text))));
     sentences.extend(without_test(result));
     sentences
 }
@@ -343,7 +343,10 @@ fn warnings(page: &mut Page, warnings: &[&TableWarning]) {
         page.paragraph(
             2,
             4,
-            &[(Ink::StrongToned(tone), "!"), (Ink::Plain, &warning.text)],
+            &[
+                (Ink::StrongToned(tone), "!"),
+                (Ink::Plain, &said(&warning.text)),
+            ],
         );
     }
     if let Some(more @ 1..) = warnings.len().checked_sub(WARNINGS_MAX) {
@@ -418,6 +421,7 @@ fn dash() -> String {
 #[cfg(test)]
 mod tests {
     use fit::table::{Request, Table, analyze};
+    use locale::Language;
 
     use super::*;
     use crate::page::Colour;
@@ -508,6 +512,26 @@ mod tests {
             1,
             "{page}"
         );
+    }
+
+    #[test]
+    fn warnings_are_said_in_the_language_that_is_spoken() {
+        let text = "a,b,mb_s\n0,x,100\n0,x,108\n0,x,96\n1,x,106\n1,x,112\n1,x,103\n";
+        let request = Request::new(["mb_s"], ["a", "b"]);
+        let results = analyze(&Table::from_csv(text).unwrap(), &request).unwrap();
+        let warnings = &results[0].warnings;
+        for id in ["table-left-out", "table-power.about"] {
+            assert!(warnings.iter().any(|one| one.text.id == id), "{warnings:?}");
+        }
+        // The lines are wrapped.
+        let bare = |text: &str| text.split_whitespace().collect::<String>();
+        for language in Language::ALL {
+            let page = language.within(|| super::text(&results, Style::default()));
+            for warning in warnings {
+                let said = language.say(&warning.text);
+                assert!(bare(&page).contains(&bare(&said)), "{said}\n{page}");
+            }
+        }
     }
 
     #[test]

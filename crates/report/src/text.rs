@@ -35,7 +35,8 @@ pub(crate) fn shorten(text: &str, columns: usize) -> String {
 }
 
 /// Columns the text takes on a terminal, never fewer than it really takes.
-pub(crate) fn width(text: &str) -> usize {
+#[must_use]
+pub fn width(text: &str) -> usize {
     text.chars().map(character_width).sum()
 }
 

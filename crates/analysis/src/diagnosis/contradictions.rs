@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use locale::{Argument, Message, say};
 use record::{
     HostFacts, HostName, InterfaceAddress, LinkState, Nic, Route, Setting, System, Target, Value,
 };
@@ -12,28 +13,12 @@ use super::network::{bit_rate, is_link_local, line_bits};
 const FASTER: f64 = 1.5;
 /// Windows has levels of it.
 const AUTOTUNING: &str = "tcp.window_autotuning";
-/// Settings of a host that both ends should have on, and what is lost otherwise.
+/// Settings of a host that both ends should have on, to what, and what is said where they are off.
 const BOTH_ON: [(&str, &str, &str); 4] = [
-    (
-        "tcp.window_scaling",
-        "on",
-        "no window is larger than 64 KiB, 131 MB/s at a round trip of 0.5 ms",
-    ),
-    (
-        AUTOTUNING,
-        "on",
-        "the window does not grow with the connection",
-    ),
-    (
-        "tcp.sack",
-        "on",
-        "after a loss more is sent again than was lost",
-    ),
-    (
-        "tcp.timestamps",
-        "1",
-        "old segments are taken for new ones when sequence numbers wrap, every 3.4 s at 10 Gbit/s",
-    ),
+    ("tcp.window_scaling", "on", "contradiction.window-scaling"),
+    (AUTOTUNING, "on", "contradiction.window-autotuning"),
+    ("tcp.sack", "on", "contradiction.sack"),
+    ("tcp.timestamps", "1", "contradiction.timestamps"),
 ];
 
 /// A NIC of each of two hosts with addresses of one subnet.
@@ -46,14 +31,14 @@ pub struct SharedLink<'a> {
 }
 
 /// Something that the two ends do not agree about, or that one end has and does not use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
     /// A word for programs: `mtu`, `speed`, `queues`.
     pub kind: &'static str,
     /// What is so, in a sentence.
-    pub text: String,
+    pub text: Message,
     /// What to do.
-    pub hint: String,
+    pub hint: Message,
 }
 
 /// The pairs of NICs that have a subnet in common, in the order of the first host's.
@@ -102,11 +87,11 @@ pub fn contradictions(
     };
     let mut found = Vec::new();
     if links.is_empty() {
-        found.push(Contradiction {
-            kind: "subnet",
-            text: format!("{} and {} have no subnet in common", near.name, far.name),
-            hint: "between them is a router, which limits what they can do; or an address or prefix is wrong".into(),
-        });
+        let text = say("contradiction.subnet")
+            .with("near", &near.name)
+            .with("far", &far.name);
+        let hint = say("hint-contradiction.subnet");
+        found.push(contradiction("subnet", text, hint));
     }
     for link in &links {
         found.extend(ends.of_link(link));
@@ -154,49 +139,46 @@ impl Ends<'_> {
     }
 
     fn of_link(&self, link: &SharedLink<'_>) -> Vec<Contradiction> {
-        let ours = format!("`{}` of {}", link.near.name, self.near.name);
-        let theirs = format!("`{}` of {}", link.far.name, self.far.name);
-        let mut found = of_nics(link, &ours, &theirs);
-        found.extend(self.of_nic_settings(link, &ours, &theirs));
+        let ends = [(link.near, self.near), (link.far, self.far)].map(|(nic, host)| {
+            say("contradiction.end")
+                .with("nic", &nic.name)
+                .with("host", &host.name)
+        });
+        let mut found = of_nics(link, &ends);
+        found.extend(self.of_nic_settings(link, &ends));
         found
     }
 
-    fn of_nic_settings(
-        &self,
-        link: &SharedLink<'_>,
-        ours: &str,
-        theirs: &str,
-    ) -> Vec<Contradiction> {
+    fn of_nic_settings(&self, link: &SharedLink<'_>, ends: &[Message; 2]) -> Vec<Contradiction> {
         let mut found = Vec::new();
         if let Some((Value::Text(one), Value::Text(two))) = self.both(link, "nic.flow_control")
             && !self.pauses_agree(one, two)
         {
-            let text =
-                format!("flow control is asymmetric: `{one}` at {ours}, `{two}` at {theirs}");
-            let hint =
-                "set `nic.flow_control` alike: one end sends pauses that the other does not obey";
+            let text = side_by_side("contradiction.flow-control", ends, [one, two]);
+            let hint = say("hint-contradiction.flow-control");
             found.push(contradiction("flow_control", text, hint));
         }
-        for (id, what) in [
-            ("nic.tso", "segmentation offload"),
-            ("nic.tx_checksum", "checksum offload on sending"),
-            ("nic.rx_checksum", "checksum offload on receiving"),
+        for (id, sentence) in [
+            ("nic.tso", "contradiction.tso"),
+            ("nic.tx_checksum", "contradiction.tx-checksum"),
+            ("nic.rx_checksum", "contradiction.rx-checksum"),
         ] {
             if let Some((Value::Switch(one), Value::Switch(two))) = self.both(link, id)
                 && one != two
             {
+                let [ours, theirs] = ends;
                 let off = if *one { theirs } else { ours };
-                let text = format!("{what} is off at {off} only");
-                let hint =
-                    format!("set `{id}=on` there, unless somebody turned it off for a reason");
-                found.push(contradiction("offload", text, &hint));
+                let text = say(sentence).with("end", off.clone());
+                let hint = say("hint-contradiction.offload").with("knob", id);
+                found.push(contradiction("offload", text, hint));
             }
         }
         if let Some((one, two)) = self.both(link, "nic.eee")
             && one != two
         {
-            let text = format!("energy-efficient Ethernet is {one} at {ours}, {two} at {theirs}");
-            let hint = "turn it off at both ends where latency counts";
+            let values = [one, two].map(ToString::to_string);
+            let text = side_by_side("contradiction.eee", ends, values);
+            let hint = say("hint-contradiction.eee");
             found.push(contradiction("eee", text, hint));
         }
         found
@@ -215,18 +197,16 @@ impl Ends<'_> {
 
     fn of_hosts(&self) -> Vec<Contradiction> {
         let mut found = Vec::new();
-        for (id, on, loss) in BOTH_ON {
+        for (id, on, sentence) in BOTH_ON {
             for host in [self.near, self.far] {
                 let on = match self.value(&host.name, &Target::Host, id) {
                     Some(Value::Switch(false) | Value::Integer(0)) => on,
                     Some(Value::Text(word)) if word == "disabled" && id == AUTOTUNING => "normal",
                     _ => continue,
                 };
-                found.push(Contradiction {
-                    kind: "tcp",
-                    text: format!("`{id}` is off at {}: {loss}", host.name),
-                    hint: format!("`linerate set {} {id}={on}`", host.name),
-                });
+                let text = say(sentence).with("host", &host.name);
+                let hint = hint_to_set(&host.name, id, on);
+                found.push(contradiction("tcp", text, hint));
             }
         }
         for (client, server) in [(self.near, self.far), (self.far, self.near)] {
@@ -250,20 +230,17 @@ impl Ends<'_> {
     }
 
     fn multichannel(&self, client: &HostFacts, server: &HostFacts) -> Option<Contradiction> {
-        let (off, role) = match self.both_roles(client, server, "multichannel")? {
-            (Value::Switch(true), Value::Switch(false)) => (server, "server"),
-            (Value::Switch(false), Value::Switch(true)) => (client, "client"),
+        let (off, knob) = match self.both_roles(client, server, "multichannel")? {
+            (Value::Switch(true), Value::Switch(false)) => (server, "smb.server.multichannel"),
+            (Value::Switch(false), Value::Switch(true)) => (client, "smb.client.multichannel"),
             _ => return None,
         };
-        let (one, other) = (&client.name, &server.name);
-        Some(Contradiction {
-            kind: "multichannel",
-            text: format!(
-                "multichannel from {one} to {other} is off at {} only: a session has one connection",
-                off.name
-            ),
-            hint: format!("`linerate set {} smb.{role}.multichannel=on`", off.name),
-        })
+        let text = say("contradiction.multichannel")
+            .with("client", &client.name)
+            .with("server", &server.name)
+            .with("host", &off.name);
+        let hint = hint_to_set(&off.name, knob, "on");
+        Some(contradiction("multichannel", text, hint))
     }
 
     fn signing(&self, client: &HostFacts, server: &HostFacts) -> Option<Contradiction> {
@@ -277,66 +254,70 @@ impl Ends<'_> {
             true => (&client.name, &server.name),
             false => (&server.name, &client.name),
         };
-        Some(Contradiction {
-            kind: "signing",
-            text: format!(
-                "{who} demands signing and {other} does not: all that {} asks of {} is signed",
-                client.name, server.name
-            ),
-            hint:
-                "it is a protection: keep it, and have both ends speak 3.1.1, where it costs least"
-                    .into(),
-        })
+        let text = say("contradiction.signing")
+            .with("who", who)
+            .with("other", other)
+            .with("client", &client.name)
+            .with("server", &server.name);
+        let hint = say("hint-contradiction.signing");
+        Some(contradiction("signing", text, hint))
     }
 }
 
-fn contradiction(kind: &'static str, text: String, hint: &str) -> Contradiction {
-    Contradiction {
-        kind,
-        text,
-        hint: hint.to_owned(),
-    }
+fn contradiction(kind: &'static str, text: Message, hint: Message) -> Contradiction {
+    Contradiction { kind, text, hint }
+}
+
+fn hint_to_set(host: &HostName, knob: &str, value: &str) -> Message {
+    say("hint-contradiction.set")
+        .with("host", host)
+        .with("knob", knob)
+        .with("value", value)
+}
+
+/// A sentence that names both ends of a link and what each of them has.
+fn side_by_side(
+    id: &'static str,
+    ends: &[Message; 2],
+    [one, two]: [impl Into<Argument>; 2],
+) -> Message {
+    let [near, far] = ends.clone();
+    say(id)
+        .with("near", near)
+        .with("one", one)
+        .with("far", far)
+        .with("two", two)
 }
 
 /// What the facts of the two NICs of a link contradict each other in.
-fn of_nics(link: &SharedLink<'_>, ours: &str, theirs: &str) -> Vec<Contradiction> {
+fn of_nics(link: &SharedLink<'_>, ends: &[Message; 2]) -> Vec<Contradiction> {
     let mut found = Vec::new();
     let (near, far) = (link.near, link.far);
-    for (nic, name) in [(near, ours), (far, theirs)] {
+    for (nic, end) in [near, far].into_iter().zip(ends) {
         if nic.state == LinkState::Down {
-            let hint = "plug in the cable, or look at the port at the other end";
-            found.push(contradiction(
-                "down",
-                format!("{name} has no carrier"),
-                hint,
-            ));
+            let text = say("contradiction.down").with("end", end.clone());
+            let hint = say("hint-contradiction.down");
+            found.push(contradiction("down", text, hint));
         }
     }
+    let count = |number: u32| Argument::Count(number.into());
     if near.mtu != far.mtu {
-        let text = format!(
-            "the MTU differs: {} at {ours}, {} at {theirs}",
-            near.mtu, far.mtu
-        );
-        let hint = "set the same at both ends and at every switch between them: large frames vanish without a word";
+        let text = side_by_side("contradiction.mtu", ends, [near.mtu, far.mtu].map(count));
+        let hint = say("hint-contradiction.mtu");
         found.push(contradiction("mtu", text, hint));
     }
     if let (Some(one), Some(two)) = (line_bits(near), line_bits(far))
         && differ(one, two)
     {
-        let text = format!(
-            "the speed differs: {} at {ours}, {} at {theirs}",
-            bit_rate(one),
-            bit_rate(two)
-        );
-        let hint = "the slower one decides; look at its cable, its port, and what it has agreed on";
+        let text = side_by_side("contradiction.speed", ends, [one, two].map(bit_rate));
+        let hint = say("hint-contradiction.speed");
         found.push(contradiction("speed", text, hint));
     }
     if let (Some(one), Some(two)) = (near.rx_queues, far.rx_queues)
         && (one > 1) != (two > 1)
     {
-        let text =
-            format!("only one end has several receive queues: {one} at {ours}, {two} at {theirs}");
-        let hint = "SMB multichannel over one NIC wants them at both ends; see `nic.channels`";
+        let text = side_by_side("contradiction.queues", ends, [one, two].map(count));
+        let hint = say("hint-contradiction.queues");
         found.push(contradiction("queues", text, hint));
     }
     found
@@ -368,18 +349,15 @@ fn unused(host: &HostFacts, used: &[&Nic], other: &HostFacts) -> Option<Contradi
         is_up && is_faster && used.iter().all(|known| known.index != nic.index)
     })?;
     let rate = line_bits(better).unwrap_or_default();
-    Some(Contradiction {
-        kind: "unused",
-        text: format!(
-            "`{}` of {} runs at {} and does not reach {}; `{slow}` does, at {}",
-            better.name,
-            host.name,
-            bit_rate(rate),
-            other.name,
-            bit_rate(fastest)
-        ),
-        hint: "give both ends of the faster link addresses of one subnet of its own, and use that address".into(),
-    })
+    let text = say("contradiction.unused")
+        .with("fast", &better.name)
+        .with("host", &host.name)
+        .with("fast_rate", bit_rate(rate))
+        .with("other", &other.name)
+        .with("slow", slow)
+        .with("slow_rate", bit_rate(fastest));
+    let hint = say("hint-contradiction.unused");
+    Some(contradiction("unused", text, hint))
 }
 
 /// Two NICs of a host in one subnet with the other host, and the route leaves by the slower one.
@@ -388,21 +366,20 @@ fn routed(host: &HostFacts, other: &HostFacts) -> Option<Contradiction> {
         let meets = |nic: &&Nic| meet((host, nic), (other, far));
         let own: Vec<&Nic> = host.nics.iter().filter(meets).collect();
         let fastest = own.iter().max_by_key(|nic| line_bits(nic))?;
-        let chosen = far.addresses.iter().find_map(|to| chosen(host, &own, to.address))?;
+        let chosen = far
+            .addresses
+            .iter()
+            .find_map(|to| chosen(host, &own, to.address))?;
         let (slow, fast) = (line_bits(chosen)?, line_bits(fastest)?);
-        let text = format!(
-            "what {} sends to {} leaves by `{}` at {}, and `{}` of the same subnet runs at {}",
-            host.name,
-            other.name,
-            chosen.name,
-            bit_rate(slow),
-            fastest.name,
-            bit_rate(fast)
-        );
-        (slow < fast && differ(slow, fast)).then(|| Contradiction {
-            kind: "route",
-            text,
-            hint: "give each link a subnet of its own, or the route of the faster one the lower metric: see `route.interface_metric`".into(),
+        (slow < fast && differ(slow, fast)).then(|| {
+            let text = say("contradiction.route")
+                .with("host", &host.name)
+                .with("other", &other.name)
+                .with("slow", &chosen.name)
+                .with("slow_rate", bit_rate(slow))
+                .with("fast", &fastest.name)
+                .with("fast_rate", bit_rate(fast));
+            contradiction("route", text, say("hint-contradiction.route"))
         })
     })
 }

@@ -315,15 +315,14 @@ fn more_than_fits_through_the_nics_is_marked() {
         ];
         let found = analyze(&run(lab(), records)).design;
         let caveats = found.expect("there is one").caveats;
-        let above = caveats
-            .into_iter()
-            .filter(|text| text.contains("that fit through"));
+        let above = caveats.iter().map(flat);
+        let above = above.filter(|text| text.starts_with("design-caveat.above-ceiling "));
         above.collect::<Vec<_>>()
     };
     assert_eq!(caveats(110.0), [""; 0]);
     let said = caveats(150.0);
     assert!(
-        said[0].starts_with("`some read` came out at more than the 12"),
+        said[0].contains(" response=some read ceiling=12"),
         "{said:?}"
     );
 }

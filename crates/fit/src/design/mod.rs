@@ -7,6 +7,7 @@ mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use locale::{Message, say};
 use record::{Design, HostLoad, Outcome, Stage, TrialRecord};
 use serde::Serialize;
 
@@ -105,7 +106,7 @@ pub struct DesignResult {
     /// Trials that failed, with their reasons.
     pub failures: Vec<String>,
     /// What a reader must know.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Message>,
 }
 
 impl DesignResult {
@@ -140,9 +141,7 @@ pub fn design<'t>(
     let (seen, failures, doubled) = counted(trials);
     let mut caveats = Vec::new();
     if doubled > 0 {
-        caveats.push(format!(
-            "trials of visits that were measured already, which do not count: {doubled}"
-        ));
+        caveats.push(say("design-caveat.measured-already").count("count", doubled));
     }
     let mut rates = tables(design, &seen, &mut caveats, Quantity::Rate);
     let mut costs = cost_tables(design, &seen);
@@ -258,8 +257,8 @@ fn hold_back(
         }
         // More of the same would settle nothing.
         table.warnings.retain(|warning| warning.kind != "power");
-        let text = "the baseline differed from itself, so no difference here can be believed";
-        table.warnings.push(TableWarning::new("alarm", text.into()));
+        let text = say("baseline-differs.alarm");
+        table.warnings.push(TableWarning::new("alarm", text));
     }
 }
 
@@ -311,7 +310,7 @@ fn level_name(design: &Design, arm: u32, factor: usize) -> &str {
 }
 
 /// The gate: of many responses one is wrong by chance, so that each is judged by a share of the error.
-fn noise(design: &Design, seen: &[Seen<'_>], caveats: &mut Vec<String>) -> Vec<DesignNoise> {
+fn noise(design: &Design, seen: &[Seen<'_>], caveats: &mut Vec<Message>) -> Vec<DesignNoise> {
     let Some(again) = design.baseline_replicate else {
         return Vec::new();
     };
@@ -328,15 +327,15 @@ fn noise(design: &Design, seen: &[Seen<'_>], caveats: &mut Vec<String>) -> Vec<D
     let least = stats::blocks_min(1.0 - error);
     let fewest = measured.iter().map(|(_, ratios, _)| ratios.len()).min();
     if let Some(fewest) = fewest.filter(|fewest| *fewest < least) {
-        let many = match asked {
-            1 => String::new(),
-            _ => format!(" in {asked} responses at once"),
+        let caveat = match fewest < stats::blocks_min(CONFIDENCE_DEFAULT) {
+            true => say("design-caveat.baseline-unchecked"),
+            false => say("design-caveat.baseline-checked-roughly"),
         };
-        let tell = match fewest < stats::blocks_min(CONFIDENCE_DEFAULT) {
-            true => "cannot tell whether the baseline differed from itself",
-            false => "tell only where the baseline differed from itself a lot",
-        };
-        caveats.push(format!("{fewest} blocks {tell}{many}; {least} are needed"));
+        let caveat = caveat
+            .count("blocks", fewest)
+            .with_known("responses", (asked > 1).then(|| asked.to_string()))
+            .count("least", least);
+        caveats.push(caveat);
     }
     let noise = measured.into_iter().map(|(response, ratios, ratio)| {
         let is_off = stats::alarm(&ratio, design.band, CONFIDENCE_DEFAULT);

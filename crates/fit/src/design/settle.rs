@@ -2,6 +2,7 @@
 //! pairs, which is also what is printed; only what has none is judged by least squares over the rows:
 //! fractions, and fewer pairs than any interval can be counted of. Holm's correction runs over both.
 
+use locale::{Argument, Message, say};
 use record::Design;
 
 use super::{DesignPair, error_of_each};
@@ -49,7 +50,7 @@ pub(super) fn settle(
     design: &Design,
     compared: &[Compared],
     rates: &mut [TableResult],
-) -> Option<String> {
+) -> Option<Message> {
     // Fewer could not be counted to the first step of the correction, whatever they say: least squares
     // are the more powerful there.
     let whole = || compared.iter().filter(|one| one.is_whole());
@@ -58,11 +59,11 @@ pub(super) fn settle(
     let few = whole().filter(|one| one.pair.ratio.n < blocks_min).count();
     let blocks = design.blocks.len();
     let caveat = (few > 0 && (2..blocks_min).contains(&blocks)).then(|| {
-        format!(
-            "{blocks} blocks are too few to count the pairs of {few} of {all} effects after Holm's \
-             correction ({blocks_min} are needed): least squares judge these, and what the interval \
-             beside them does not say as well is not called a difference"
-        )
+        say("design-caveat.least-squares")
+            .count("blocks", blocks)
+            .count("few", few)
+            .count("all", all)
+            .count("least", blocks_min)
     });
     let known: Vec<(&Compared, f64)> = compared
         .iter()
@@ -191,8 +192,12 @@ fn drop_contradicted(table: &mut TableResult, paired: &[TableEffect]) {
     table.warnings.retain_mut(|warning| {
         let is_about = |effect: &&TableEffect| {
             let [factor, level] = [&effect.factor, &effect.level];
-            let named = [format!("`{factor}={level}`"), format!("`{factor}`:")];
-            named.iter().any(|name| warning.text.starts_with(name))
+            let named = [
+                ("effect", format!("{factor}={level}")),
+                ("pair", factor.clone()),
+            ];
+            let mut named = named.into_iter();
+            named.any(|(name, text)| warning.text.argument(name) == Some(&Argument::Text(text)))
         };
         let named = effects.iter().find(is_about);
         if warning.kind == "interaction" && named.is_some_and(|effect| !shown(effect)) {
@@ -200,7 +205,9 @@ fn drop_contradicted(table: &mut TableResult, paired: &[TableEffect]) {
         }
         match paired.iter().find(is_about) {
             Some(_) if warning.kind == "interaction" => {
-                warning.text = warning.text.replacen(NOT_ADDED, NOT_MULTIPLIED, 1);
+                if warning.text.id == NOT_ADDED {
+                    warning.text.id = NOT_MULTIPLIED;
+                }
                 true
             }
             Some(_) => !OF_LEAST_SQUARES.contains(&warning.kind.as_str()),

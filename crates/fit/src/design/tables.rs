@@ -1,5 +1,6 @@
 //! The effects of a design's factors on its rates and costs, by least squares over a table of its trials.
 
+use locale::{Message, say};
 use record::{Design, Response};
 
 use super::pairs::is_in_pairs;
@@ -11,7 +12,7 @@ use crate::table::{self, Better, Request, Table, TableResult, TableWarning};
 pub(super) fn tables(
     design: &Design,
     seen: &[Seen<'_>],
-    caveats: &mut Vec<String>,
+    caveats: &mut Vec<Message>,
     quantity: Quantity,
 ) -> Vec<TableResult> {
     let factors: Vec<String> = design
@@ -33,14 +34,16 @@ pub(super) fn tables(
     let table = match Table::new(header.collect(), rows) {
         Ok(table) => table,
         Err(error) => {
-            caveats.push(error.to_string());
+            caveats.push(error.message());
             return Vec::new();
         }
     };
     let mut results = Vec::new();
     match table::analyze(&table, &request(design, quantity, names, factors)) {
         Ok(found) => results = found,
-        Err(error) => caveats.push(format!("the effects cannot be estimated yet: {error}")),
+        Err(error) => {
+            caveats.push(say("design-caveat.not-estimated").with("reason", error.message()));
+        }
     }
     for result in &mut results {
         // A row is a trial of one response and has no cells of the others; and how many blocks would
@@ -56,9 +59,7 @@ pub(super) fn tables(
             result.response.clone_from(&response.name);
         }
         for alias in &design.aliases {
-            let text = format!(
-                "{alias}: these interactions cannot be told from each other in this design"
-            );
+            let text = say("table-alias.of-design").with("alias", alias);
             result.warnings.push(TableWarning::new("aliased", text));
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use locale::{Language, Message, say};
+use locale::{Message, say};
 
 use super::CELL_BYTES_MAX;
 use super::bounded::Bounded;
@@ -247,7 +247,7 @@ fn read(
     }
     let start = document(text).ok_or_else(|| refuse(say("error-table.unknown-file")))?;
     let documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>();
-    let (mut before, mut all, mut left_out) = (None, 0, 0);
+    let (mut before, mut all, mut left_out) = (None, 0_usize, 0_usize);
     for document in documents {
         let document = document.map_err(|error| unread(arm, &text[..start], &error))?;
         all += 1;
@@ -269,10 +269,10 @@ fn read(
         check_runs(rows)?;
     }
     if left_out > 0 {
-        let arm = shown(arm);
-        let text = format!(
-            "arm `{arm}`: {left_out} of {all} results of fio are what it said of a run that went on; only the last of each run counts"
-        );
+        let text = say("table-arm.unfinished")
+            .with("arm", shown(arm))
+            .count("left_out", left_out)
+            .count("all", all);
         warnings.push(TableWarning::new("unfinished_runs", text));
     }
     Ok(())
@@ -526,11 +526,12 @@ fn hyperfine(
             });
         }
         if kept.len() < times.len() {
-            let (left_out, all) = (times.len() - kept.len(), times.len());
-            let (arm, how) = (shown(arm), Language::English.say(&how));
-            let text = format!(
-                "arm `{arm}`: {left_out} of {all} runs of `{command}` failed ({how}) and are left out"
-            );
+            let text = say("table-arm.failed")
+                .with("arm", shown(arm))
+                .count("left_out", times.len() - kept.len())
+                .count("all", times.len())
+                .with("command", command)
+                .with("how", how);
             warnings.push(TableWarning::new("failed_runs", text));
         }
         rows.extend(kept.into_iter().map(|time| Row {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use locale::say;
+
 use super::error::Error;
 use super::levels::{LEVELS_MAX, plain, sort_levels};
 use super::linear::Basis;
@@ -181,12 +183,10 @@ impl Design {
                 let Some(other) = known.insert(plain(level), level) else {
                     continue;
                 };
-                let text = format!(
-                    "`{}` has `{}` and `{}`, taken as two levels: is it one, written in two ways?",
-                    shown(&factor.name),
-                    shown(other),
-                    shown(level)
-                );
+                let text = say("table-spelling")
+                    .with("factor", shown(&factor.name))
+                    .with("one", shown(other))
+                    .with("other", shown(level));
                 warnings.push(TableWarning::new("spelling", text));
             }
         }
@@ -394,7 +394,7 @@ fn varied(
             }
             Err(error @ (Error::OneLevel { .. } | Error::NoBaseline { .. })) => {
                 places.push(None);
-                let text = format!("{error}: it is left out");
+                let text = say("table-left-out").with("reason", error.message());
                 warnings.push(TableWarning::new("left_out", text));
                 refused.get_or_insert(error);
             }

@@ -25,6 +25,7 @@ mod screen;
 mod suspect;
 mod verdicts;
 
+use locale::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -194,18 +195,18 @@ pub struct TableTest {
 }
 
 /// What a reader must know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TableWarning {
     /// Row of the data, 1 for the one under the header; `None` where it is about all of them.
     pub row: Option<usize>,
     /// Stable name: `unit_slip`, `outlier`, `aliased`, ...
     pub kind: String,
     /// One sentence.
-    pub text: String,
+    pub text: Message,
 }
 
 impl TableWarning {
-    pub(crate) fn new(kind: &str, text: String) -> Self {
+    pub(crate) fn new(kind: &str, text: Message) -> Self {
         Self {
             row: None,
             kind: kind.into(),
@@ -213,7 +214,7 @@ impl TableWarning {
         }
     }
 
-    pub(crate) fn at(row: usize, kind: &str, text: String) -> Self {
+    pub(crate) fn at(row: usize, kind: &str, text: Message) -> Self {
         Self {
             row: Some(row),
             ..Self::new(kind, text)
@@ -252,10 +253,12 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
         .map(|(response, error)| {
             let text = match error {
                 // Of the factor, which other responses may have more of.
-                Error::OneLevel { .. } => format!("`{}` is left out: {error}", shown(response)),
-                _ => format!("{error}: it is left out"),
+                Error::OneLevel { .. } => {
+                    say("table-left-out.response").with("response", shown(response))
+                }
+                _ => say("table-left-out"),
             };
-            TableWarning::new("left_out", text)
+            TableWarning::new("left_out", text.with("reason", error.message()))
         })
         .collect();
     if let (true, Some((_, error))) = (drafts.is_empty(), refused.into_iter().next()) {

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use locale::say;
+
 use super::read::Table;
 use super::{Request, TableWarning};
 
@@ -46,12 +48,10 @@ fn again(rows: &[(Vec<&str>, Option<f64>)]) -> Option<TableWarning> {
     let values = rows[..period].iter().filter_map(|(_, value)| *value);
     let values: BTreeSet<u64> = values.map(f64::to_bits).collect();
     (values.len() >= VALUES_MIN).then(|| {
-        let text = format!(
-            "the {} rows are the first {period} of them {} times, with the same values: rows that were \
-             copied are no measurements, leave them out",
-            rows.len(),
-            rows.len() / period
-        );
+        let text = say("table-order.repeated")
+            .count("rows", rows.len())
+            .count("period", period)
+            .count("times", rows.len() / period);
         TableWarning::new("repeated_rows", text)
     })
 }
@@ -83,12 +83,10 @@ fn drift(rows: &[(Vec<&str>, Option<f64>)]) -> Option<TableWarning> {
     let z = (score.abs() - 1) as f64 / f64::sqrt(variance);
     let is_long = levels.values().all(|values| values.len() >= VALUES_MIN);
     (levels.len() > 1 && is_long && z > DRIFT_Z).then(|| {
-        let trend = if score > 0 { "rise" } else { "fall" };
-        let text = format!(
-            "all rows of a level stand together, and within the levels the values {trend} from row to row: \
-             what changes with time looks like a difference here; measure the levels in turn, and say which \
-             rows were measured together (`--blocks COLUMN`)"
-        );
+        let text = match score > 0 {
+            true => say("table-order.values-rise"),
+            false => say("table-order.values-fall"),
+        };
         TableWarning::new("drift", text)
     })
 }

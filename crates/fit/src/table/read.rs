@@ -15,7 +15,7 @@ const CELLS_MAX: usize = 1 << 21;
 const MISSING: [&str; 4] = ["", "na", "n/a", "nan"];
 
 /// Named columns of text cells.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     columns: Vec<String>,
     /// The text of all cells, row after row, and where each ends in it.

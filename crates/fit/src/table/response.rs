@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use locale::say;
+
 use super::design::{Design, Term};
 use super::effects::{Draft, EffectDraft};
 use super::error::Error;
@@ -25,11 +27,7 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
     let design = Design::new(table, request, response, &mut warnings)?;
     let better = request.better.or_else(|| names::better(response));
     if better.is_none() {
-        let text = format!(
-            "nothing says whether more of `{}` is better, so no difference in it is called better or \
-             worse: say it with `--better higher` or `--better lower`",
-            shown(response)
-        );
+        let text = say("table-direction").with("response", shown(response));
         warnings.push(TableWarning::new("direction", text));
     }
     let mut basis = design.basis(|_| true);
@@ -96,12 +94,10 @@ fn few_plots(design: &Design, noise: &Noise<'_>) -> Option<TableWarning> {
     }
     let terms = design.terms.iter().filter(between);
     let names: Vec<String> = terms.map(|term| design.name(*term)).collect();
-    let text = format!(
-        "{} changed from plot to plot only, and there are too few plots to say how sure that is: \
-         measure more blocks",
-        names.join(", ")
-    );
-    (!names.is_empty()).then(|| TableWarning::new("no_degrees_of_freedom", text))
+    (!names.is_empty()).then(|| {
+        let text = say("table-unsure.plots").with("effects", names);
+        TableWarning::new("no_degrees_of_freedom", text)
+    })
 }
 
 /// What the rows cannot say.
@@ -110,35 +106,29 @@ fn limits(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
     for pair in &design.pairs {
         for [own, other] in [[pair[0], pair[1]], [pair[1], pair[0]]] {
             let [own, other] = [own, other].map(|factor| &design.factors[factor]);
-            let text = format!(
-                "the effect of `{}` is the one at `{}={}`, because their interaction was asked for",
-                own.name,
-                other.name,
-                shown(&other.levels[0])
-            );
+            let at = format!("{}={}", other.name, shown(&other.levels[0]));
+            let text = say("table-conditional").with("factor", &own.name);
+            let text = text.with("at", at);
             warnings.push(TableWarning::new("conditional", text));
         }
     }
     if fit.degrees == 0 {
-        let text = format!(
-            "{} rows for {} parameters: no degree of freedom is left, so nothing says how sure the estimates are",
-            design.len(),
-            basis.rank()
-        );
+        let text = say("table-unsure.rows")
+            .count("rows", design.len())
+            .count("parameters", basis.rank());
         warnings.push(TableWarning::new("no_degrees_of_freedom", text));
         return warnings;
     }
     if fit.sum_of_squares == 0.0 {
-        let text = "the model fits every row exactly: rounded or computed figures; nothing says how sure the estimates are";
-        warnings.push(TableWarning::new("exact_fit", text.into()));
+        let text = say("table-unsure.exact-fit");
+        warnings.push(TableWarning::new("exact_fit", text));
     }
     let mut arms = design.arms();
     arms.sort_unstable();
     arms.dedup();
     if arms.len() == design.len() {
-        let text =
-            "every combination was measured once: the intervals rest on the effects adding up";
-        warnings.push(TableWarning::new("unreplicated", text.into()));
+        let text = say("table-unsure.unreplicated");
+        warnings.push(TableWarning::new("unreplicated", text));
     }
     let alone = basis.leverages().into_iter().enumerate();
     let alone = alone
@@ -146,7 +136,7 @@ fn limits(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
         .take(NAMED_MAX);
     warnings.extend(alone.map(|(place, _)| {
         let row = design.rows[place];
-        let text = format!("an estimate rests on row {row} alone, and nothing checks it");
+        let text = say("table-unsure.one-row").count("row", row);
         TableWarning::at(row, "leverage", text)
     }));
     warnings
@@ -160,18 +150,13 @@ fn aliased(design: &Design, basis: &Basis) -> Vec<TableWarning> {
             .iter()
             .map(|(other, _)| design.name(design.terms[*other]))
             .collect();
-        let name = design.name(design.terms[*column]);
         let values = design.column(design.terms[*column]);
-        let text = if others.is_empty() && values.iter().any(|value| *value != values[0]) {
-            format!("{name} was changed from block to block only, like what else differs in them")
-        } else if others.is_empty() {
-            format!("{name} never occurs, or always: it has no effect of its own to estimate")
-        } else {
-            format!(
-                "{name} cannot be told from {}: they were changed together",
-                others.join(" with ")
-            )
+        let text = match screen::together(others) {
+            Some(effects) => say("table-alias.changed-together").with("effects", effects),
+            None if values.iter().any(|value| *value != values[0]) => say("table-alias.by-block"),
+            None => say("table-alias.never-varied"),
         };
+        let text = text.with("effect", design.name(design.terms[*column]));
         warnings.push(TableWarning::new("aliased", text));
     }
     warnings

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use locale::say;
+
 use super::error::Error;
 use super::read::{Table, figure, shown};
 use super::{Request, TableWarning, arms};
@@ -65,13 +67,14 @@ pub(super) fn complete<'a>(
                     _ => response,
                 };
                 let column = table.columns().nth(column).unwrap_or_default();
-                let text = format!("row {} has no `{}` and is left out", row + 1, shown(column));
+                let text = say("table-missing").count("row", row + 1);
+                let text = text.with("column", shown(column));
                 warnings.push(TableWarning::at(row + 1, "missing", text));
             }
         }
     }
     if let Some(more @ 1..) = left_out.checked_sub(NAMED_MAX) {
-        let text = format!("{more} more rows have an empty cell and are left out");
+        let text = say("table-missing.more").count("more", more);
         warnings.push(TableWarning::new("missing", text));
     }
     Ok(complete)

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use locale::say;
+
 use super::error::Error;
 use super::read::{Table, shown};
 use super::{Request, TableWarning};
@@ -173,20 +175,13 @@ fn collapsed<'t>(
     let fewest = known.iter().map(of_key).min().unwrap_or(0);
     let is_inconclusive = fewest < 2 && rows.len() == known.len();
     let text = match is_inconclusive {
-        true => format!(
-            "the {} rows are of {} runs, one of each level, by `{}`: one run is one measurement, whatever \
-             its rows say; measure each level in several runs, in turn, 6 or more of each",
-            table.rows(),
-            rows.len(),
-            shown(by)
-        ),
-        false => format!(
-            "the {} rows are of {} runs, by `{}`: the mean of each run is one measurement",
-            table.rows(),
-            rows.len(),
-            shown(by)
-        ),
+        true => say("table-runs.one-of-each"),
+        false => say("table-runs.means"),
     };
+    let text = text
+        .count("rows", table.rows())
+        .count("runs", rows.len())
+        .with("column", shown(by));
     let warnings = match rows.len() < table.rows() {
         true => vec![TableWarning::new(KIND, text)],
         false => Vec::new(),
@@ -248,13 +243,7 @@ fn stretches(keys: &[String]) -> Option<TableWarning> {
     }
     let fewest = *lengths.values().min()?;
     (lengths.len() > 1 && fewest >= STRETCH_MIN).then(|| {
-        TableWarning::new(
-            KIND,
-            format!(
-                "{fewest} rows or more of each level stand in one stretch, as the intervals of one run do, \
-                 and one run is one measurement: say which rows are of one run (`--runs COLUMN`) or were \
-                 measured together (`--blocks COLUMN`)"
-            ),
-        )
+        let text = say("table-runs.stretches").count("rows", fewest);
+        TableWarning::new(KIND, text)
     })
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use locale::{Message, say};
+
 use super::design::{Design, Term};
 use super::distribution::f_upper;
 use super::effects::{Draft, EffectDraft};
@@ -39,14 +41,13 @@ pub(super) fn screen(design: &Design, basis: &mut Basis, fit: &Fit, draft: &mut 
         .map(|pair| design.pair_terms(*pair).count())
         .sum();
     let skipped = if columns > COLUMNS_MAX {
-        Some("there are too many of them; name those that matter as `a:b`")
+        Some(say("table-interactions-skipped.too-many"))
     } else if fit.degrees == 0 {
-        Some("the main effects use up all rows")
+        Some(say("table-interactions-skipped.no-rows"))
     } else {
         None
     };
-    if let Some(why) = skipped {
-        let text = format!("interactions were not looked at: {why}");
+    if let Some(text) = skipped {
         draft
             .warnings
             .push(TableWarning::new("interactions_skipped", text));
@@ -128,10 +129,7 @@ fn settle(design: &Design, contrasts: Vec<Contrast>, draft: &mut Draft) {
             draft.effects.push(contrast.effect.screened());
             continue;
         }
-        let text = format!(
-            "`{}` are one and the same contrast in these rows",
-            names.join("`, `")
-        );
+        let text = say("table-alias.one-contrast").with("pairs", quoted(&names));
         draft.warnings.push(TableWarning::new("aliased", text));
         if let (Some(statistic), degrees) = (group[0].statistic, group[0].degrees) {
             let p = f_upper(statistic, 1, degrees);
@@ -165,13 +163,25 @@ fn hidden(design: &Design, basis: &mut Basis, pairs: &[[usize; 2]], draft: &mut 
         basis.rewind(mark);
     }
     for (mains, pairs) in behind {
-        let text = format!(
-            "{} cannot be told from `{}`",
-            mains.join(" with "),
-            pairs.join("`, `")
-        );
+        let text = say("table-alias.of-pairs")
+            .with_known("effects", together(mains))
+            .with("pairs", quoted(&pairs));
         draft.warnings.push(TableWarning::new("aliased", text));
     }
+}
+
+/// Names as they stand in sentences.
+fn quoted(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| format!("`{name}`")).collect()
+}
+
+/// The names of effects, one with the other; `None` of none.
+pub(super) fn together(names: Vec<String>) -> Option<Message> {
+    let names = names.into_iter().map(Message::from);
+    names.reduce(|one, other| {
+        let both = say("table-alias.with").with("one", one);
+        both.with("other", other)
+    })
 }
 
 /// The terms that a pair's columns, pushed last, depend on: those of its own factors only where there
@@ -192,13 +202,11 @@ fn mixed_with(design: &Design, basis: &Basis, pair: [usize; 2]) -> Vec<String> {
 }
 
 fn aliased(design: &Design, basis: &Basis, pair: [usize; 2], draft: &mut Draft) {
-    let others = mixed_with(design, basis, pair);
-    let name = design.pair_name(pair);
-    let text = if others.is_empty() {
-        format!("`{name}` cannot be estimated: its two factors were never changed together")
-    } else {
-        format!("`{name}` cannot be told from {}", others.join(" with "))
+    let text = match together(mixed_with(design, basis, pair)) {
+        Some(effects) => say("table-alias.pair").with("effects", effects),
+        None => say("table-alias.never-together"),
     };
+    let text = text.with("pair", design.pair_name(pair));
     draft.warnings.push(TableWarning::new("aliased", text));
     let terms: Vec<Term> = design.pair_terms(pair).collect();
     if let [term] = terms.as_slice() {
@@ -244,7 +252,6 @@ fn test(over: Vec<String>, statistic: f64, degrees: [usize; 2], p: f64) -> Table
 }
 
 fn nothing_left(name: &str) -> TableWarning {
-    let text =
-        format!("`{name}` leaves no row over to say how sure it is: measure again, then ask again");
+    let text = say("table-unsure.pair").with("pair", name);
     TableWarning::new("no_degrees_of_freedom", text)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use locale::say;
+
 use super::TableWarning;
 use super::design::Design;
 use super::distribution::{median, t_two_sided};
@@ -23,23 +25,20 @@ const ROOM: f64 = 0.25;
 /// Most room, as a logarithm: 1.25 times.
 const ROOM_MAX: f64 = 0.223;
 
-/// A slip: how many times, and what was probably mixed up.
+/// A slip: how many times, and the id of what was probably mixed up.
 type Mixed = (f64, &'static str);
 
 /// Of bytes, and of what may be bytes.
 const OF_BYTES: [Mixed; 4] = [
-    (1000.0, "a prefix too much or too little, as kB for MB"),
-    (
-        1024.0,
-        "a binary prefix too much or too little, as KiB for MiB",
-    ),
-    (8.0, "bits for bytes"),
-    (1.048_576, "MiB for MB"),
+    (1000.0, "table-mixed-up.prefix"),
+    (1024.0, "table-mixed-up.binary-prefix"),
+    (8.0, "table-mixed-up.bits"),
+    (1.048_576, "table-mixed-up.binary-unit"),
 ];
 /// Bits have no binary prefixes, but who reckons in them may have come from bytes.
 const OF_BITS: [Mixed; 3] = [OF_BYTES[0], OF_BYTES[1], OF_BYTES[2]];
-const OF_TIMES: [Mixed; 1] = [(1000.0, "a prefix too much or too little, as ms for us")];
-const OF_OPERATIONS: [Mixed; 1] = [(1000.0, "thousands for ones")];
+const OF_TIMES: [Mixed; 1] = [(1000.0, "table-mixed-up.time")];
+const OF_OPERATIONS: [Mixed; 1] = [(1000.0, "table-mixed-up.thousands")];
 
 /// What can be mixed up in a unit: nobody writes milliseconds in bits.
 fn mixed_up(unit: &str) -> &'static [Mixed] {
@@ -103,8 +102,9 @@ pub(super) fn level(
     // 5 % more is an effect as good as any other.
     let is_slip = large(known).any(|(slip, _)| (times.ln() - slip.ln()).abs() <= ROOM_MAX);
     (is_slip && !is_of_size).then(|| {
-        let what = format!("`{}={}`", shown(factor), shown(level));
-        let text = format!("all rows of {what} are about {times:.0} times apart: another unit?");
+        let text = say("table-slip.level")
+            .with("effect", format!("{}={}", shown(factor), shown(level)))
+            .with("times", format!("{times:.0}"));
         TableWarning::new("unit_slip", text)
     })
 }
@@ -122,16 +122,15 @@ pub(super) fn rates(design: &Design) -> Vec<TableWarning> {
     let rows = design.rows.iter().zip(&design.values);
     let rows: Vec<_> = rows.filter(|(_, value)| **value <= 0.0).collect();
     let warning = |(row, value): &(&usize, &f64)| {
-        let text = format!(
-            "row {row}: {} {unit} is no rate: if the run failed, leave the cell empty or the row out",
-            figure(**value)
-        );
+        let text = say("table-no-rate")
+            .count("row", **row)
+            .with("value", format!("{} {unit}", figure(**value)));
         TableWarning::at(**row, NO_RATE, text)
     };
     let mut warnings: Vec<TableWarning> = rows.iter().take(ONE_BY_ONE_MAX).map(warning).collect();
     if let Some(more @ 1..) = rows.len().checked_sub(ONE_BY_ONE_MAX) {
-        let text = format!("{more} more rows have 0 {unit} or less");
-        warnings.push(TableWarning::new(NO_RATE, text));
+        let text = say("table-no-rate.more").count("more", more);
+        warnings.push(TableWarning::new(NO_RATE, text.with("unit", unit)));
     }
     warnings
 }
@@ -148,21 +147,21 @@ impl Slip {
     fn warning(&self, design: &Design) -> TableWarning {
         let row = design.rows[self.place];
         let value = design.values[self.place];
-        let (side, corrected) = if self.apart > 0.0 {
-            ("above", value / self.times)
+        let (text, corrected) = if self.apart > 0.0 {
+            (say("table-slip.above"), value / self.times)
         } else {
-            ("below", value * self.times)
+            (say("table-slip.below"), value * self.times)
         };
-        let unit = match names::unit(&design.response) {
-            names::UNKNOWN_UNIT => String::new(),
-            unit => format!(" {unit}"),
+        let with_unit = |number: String| match names::unit(&design.response) {
+            names::UNKNOWN_UNIT => number,
+            unit => format!("{number} {unit}"),
         };
-        let (value, corrected) = (figure(value), rounded(corrected));
-        let text = format!(
-            "row {row}: {value}{unit} is about {} times {side} what rows like it have: \
-             likely a slip of unit ({}); {corrected}{unit} would fit",
-            self.times, self.mixed_up
-        );
+        let text = text
+            .count("row", row)
+            .with("value", with_unit(figure(value)))
+            .with("times", self.times.to_string())
+            .with("mixed_up", say(self.mixed_up))
+            .with("corrected", with_unit(rounded(corrected)));
         TableWarning::at(row, "unit_slip", text)
     }
 }
@@ -404,10 +403,11 @@ fn outliers(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
             continue;
         }
         let row = design.rows[place];
-        let value = figure(design.values[place]);
-        let expected = rounded(design.values[place] - residual / free);
-        let text =
-            format!("row {row}: {value} stands apart, {expected} was to be expected; it is kept");
+        let value = design.values[place];
+        let text = say("table-outlier")
+            .count("row", row)
+            .with("value", figure(value))
+            .with("expected", rounded(value - residual / free));
         warnings.push(TableWarning::at(row, "outlier", text));
         if warnings.len() == NAMED_MAX {
             break;

@@ -1,5 +1,7 @@
 //! Verdicts of the effects of all responses together, by Holm's correction, and what qualifies them.
 
+use locale::{Argument, Message, say};
+
 use super::distribution::{holm, t_quantile_two_sided, t_two_sided};
 use super::effects::{Draft, EffectDraft};
 use super::names::{self, Better};
@@ -9,10 +11,10 @@ use stats::Verdict;
 
 /// Standard normal quantile of how often a difference that can be found is: four times out of five.
 const POWER_QUANTILE: f64 = 0.841_621_2;
-/// What two factors do together, judged by differences.
-pub(crate) const NOT_ADDED: &str = "their effects do not add up";
+/// Id of what two factors do together, judged by differences.
+pub(crate) const NOT_ADDED: &str = "table-interaction.not-added";
 /// The same, judged by ratios.
-pub(crate) const NOT_MULTIPLIED: &str = "their effects do not multiply";
+pub(crate) const NOT_MULTIPLIED: &str = "table-interaction.not-multiplied";
 
 /// What all effects are judged by.
 struct Rule {
@@ -151,12 +153,10 @@ fn robust_errors(
     if robust == verdict {
         return None;
     }
-    let text = format!(
-        "{} would be {} instead of {} if the rows may differ in noise (HC3 errors)",
-        name(effect),
-        word(robust),
-        word(verdict)
-    );
+    let text = say("table-robust-errors")
+        .with("effect", name(effect))
+        .with("robust", word(robust))
+        .with("verdict", word(verdict));
     Some(TableWarning::new("robust_errors", text))
 }
 
@@ -168,15 +168,12 @@ fn mean_against_median(effect: &EffectDraft, verdict: Verdict, band: f64) -> Opt
     if !(is_shown && is_opposite && (ratio - 1.0).abs() > band) {
         return None;
     }
-    let text = format!(
-        "{}: mean and median point in opposite directions; look at the rows",
-        name(effect)
-    );
+    let text = say("table-mean-against-median").with("effect", name(effect));
     Some(TableWarning::new("mean_against_median", text))
 }
 
 fn name(effect: &EffectDraft) -> String {
-    format!("`{}={}`", shown(&effect.factor), shown(&effect.level))
+    format!("{}={}", shown(&effect.factor), shown(&effect.level))
 }
 
 /// How far from 0 an effect must be, in errors of its estimate, to be found four times out of five: the
@@ -209,32 +206,27 @@ fn power(effect: &EffectDraft, [rows, fresh]: [usize; 2], rule: &Rule) -> Option
         exceeds(estimate.abs(), chance)
             || to_end.is_some_and(|to_end| exceeds(to_end, SIGNIFICANCE))
     };
-    let settled = match (2..=TABLES_MAX).find(settles) {
-        Some(tables) => format!("about {}", tables * rows),
-        None => format!("more than {}", TABLES_MAX * rows),
+    let text = match (2..=TABLES_MAX).find(settles) {
+        Some(tables) => say("table-power.about").count("needed", tables * rows),
+        None => say("table-power.more-than").count("needed", TABLES_MAX * rows),
     };
     let least = detectable(chance, effect.degrees) * error;
     let reference = effect.reference.filter(|reference| *reference > 0.0);
-    let found = reference.map(|reference| {
-        let percent = percent(least / reference);
-        format!("; these find a difference of {percent} four times out of five")
-    });
-    let text = format!(
-        "{}: {settled} rows like these {rows} would settle it{}",
-        name(effect),
-        found.unwrap_or_default()
-    );
+    let text = text
+        .with("effect", name(effect))
+        .count("rows", rows)
+        .with_known("found", reference.map(|one| percent(least / one)));
     Some(TableWarning::new("power", text))
 }
 
 /// A share in percent with two digits, which is all that is known of it.
-fn percent(share: f64) -> String {
+fn percent(share: f64) -> Argument {
     let percent = 100.0 * share;
     if percent >= 1000.0 {
-        return "more than 1000 %".into();
+        return say("table-power.over-a-thousand").into();
     }
     let decimals = (1.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize;
-    format!("{percent:.decimals$} %")
+    format!("{percent:.decimals$} %").into()
 }
 
 /// What two factors do only together, where it is shown, or where it is large and cannot be tested.
@@ -252,40 +244,34 @@ fn interaction(
     }
     let inside = |ratio: f64| (ratio - 1.0).abs() <= band;
     let pure = inside(one) && inside(other) && !inside(both);
-    let what = if pure {
-        "only both together change it"
+    let id = if pure {
+        "table-interaction.only-together"
     } else {
         NOT_ADDED
     };
-    let sure = if shown_to_be {
-        ""
-    } else {
-        " (not tested: no degree of freedom is left)"
-    };
     // As the ratios of the effects: above 1 is better, also of times.
-    let (ratios, above) = match better {
-        Some(Better::Lower) => (
-            [one, other, both].map(f64::recip),
-            ", where above 1 is better",
-        ),
-        Some(Better::Higher) | None => ([one, other, both], ""),
+    let (ratios, better) = match better {
+        Some(Better::Lower) => ([one, other, both].map(f64::recip), "lower"),
+        Some(Better::Higher) | None => ([one, other, both], "higher"),
     };
-    let [one, other, both] = ratios;
-    let text = format!(
-        "`{}`: {what}: x{one:.2} by the first alone, x{other:.2} by the second alone, \
-         x{both:.2} by both{above}{sure}",
-        shown(&effect.factor)
-    );
+    let [one, other, both] = ratios.map(|ratio| format!("{ratio:.2}"));
+    let text = say(id)
+        .with("pair", shown(&effect.factor))
+        .with("one", one)
+        .with("other", other)
+        .with("both", both)
+        .with("better", better)
+        .with("tested", if shown_to_be { "yes" } else { "no" });
     Some(TableWarning::new("interaction", text))
 }
 
-const fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Undecided => "undecided",
-    }
+const fn word(verdict: Verdict) -> Message {
+    say(match verdict {
+        Verdict::Better => "verdict.better",
+        Verdict::Worse => "verdict.worse",
+        Verdict::Equivalent => "verdict.equivalent",
+        Verdict::Undecided => "verdict.undecided",
+    })
 }
 
 #[cfg(test)]

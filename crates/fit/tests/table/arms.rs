@@ -4,7 +4,7 @@ use fit::table::{Request, Table, TableResult, analyze};
 use locale::Language;
 use stats::Verdict;
 
-use crate::{effect, texts, warnings};
+use crate::{effect, flat, texts, warnings};
 
 const IPERF_400M: &str = include_str!("../arms/iperf3-400m.json");
 const IPERF_200M: &str = include_str!("../arms/iperf3-200m.json");
@@ -95,11 +95,8 @@ fn what_fio_says_of_a_run_that_goes_on_is_no_repetition() {
     assert_eq!(warning.kind, "unfinished_runs");
     let (count, all) = (earlier.len(), each.len());
     assert_eq!(
-        warning.text,
-        format!(
-            "arm `all`: {count} of {all} results of fio are what it said of a run that went on; \
-             only the last of each run counts"
-        )
+        flat(&warning.text),
+        format!("table-arm.unfinished arm=all left_out={count} all={all}")
     );
     // What came before it began to count is no run of its own either.
     let slower = FIO_RAMP.replace("\"bw_bytes\" : ", "\"bw_bytes\" : 1");
@@ -173,22 +170,26 @@ fn runs_of_hyperfine_that_failed_are_left_out_and_named() {
     assert_eq!(result.n, 9);
     let warning = &result.warnings[0];
     assert_eq!(warning.kind, "failed_runs");
-    let text = &warning.text;
+    let text = flat(&warning.text);
     assert!(
-        text.starts_with("arm `all`: 3 of 6 runs of `sh -c")
-            && text.ends_with("failed (exit code 1) and are left out"),
+        text.starts_with("table-arm.failed arm=all left_out=3 all=6 command=sh -c")
+            && text.ends_with(" how=(error-table.exit-code codes=1)"),
         "{text}"
     );
     let (all, signals) = (
         HYPERFINE_FAILED.replacen("        0,\n        1", "        2,\n        1", 1),
         HYPERFINE_FAILED.replacen("        0,\n        1", "        null,\n        1", 1),
     );
-    let said = |text: &str| analysed(&[("all", text)])[0].warnings[0].text.clone();
-    assert!(said(&all).contains("4 of 6 runs"), "{}", said(&all));
-    assert!(said(&all).contains("(exit codes 1, 2)"), "{}", said(&all));
+    let said = |text: &str| flat(&analysed(&[("all", text)])[0].warnings[0].text);
+    let all = said(&all);
+    assert!(all.contains(" left_out=4 all=6 "), "{all}");
+    assert!(
+        all.ends_with(" how=(error-table.exit-codes codes=1,2)"),
+        "{all}"
+    );
     let signals = said(&signals);
     assert!(
-        signals.contains("(exit code 1, ended by a signal)"),
+        signals.ends_with(" how=(error-table.exit-code-or-signal codes=1)"),
         "{signals}"
     );
 }
@@ -349,14 +350,15 @@ fn a_job_that_alone_measures_something_is_analysed_too() {
     );
     assert_eq!(
         texts(write, "left_out"),
-        ["factor `job` has one level, `seqwrite`, in all 4 rows: it is left out"]
+        ["table-left-out reason=(error-table.one-level factor=job level=seqwrite rows=4)"]
     );
     // Alone, it has nothing to be compared with.
     let results = analysed(&[("only", &first), ("only", &second)]);
     assert_eq!(results.len(), 1);
     assert_eq!(
         texts(&results[0], "left_out"),
-        ["`write_mb_s` is left out: factor `job` has one level, `seqwrite`, in all 2 rows"]
+        ["table-left-out.response response=write_mb_s \
+             reason=(error-table.one-level factor=job level=seqwrite rows=2)"]
     );
     // Each way has a first job of its own to compare with.
     let both = [&first, &third].map(|text| {

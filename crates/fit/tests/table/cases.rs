@@ -41,7 +41,7 @@ fn table(file: &str, question: &str) -> Result<String, String> {
     Ok(said)
 }
 
-/// How many figures; the first verdict with its response; reasons.
+/// How many figures; the first verdict with its response; the id of the first one's reason.
 fn compared(files: &str, count: &str) -> Result<String, String> {
     let mut arms = Arms::default();
     for (arm, file) in ["before", "after"].into_iter().zip(files.split(' ')) {
@@ -72,10 +72,8 @@ fn compared(files: &str, count: &str) -> Result<String, String> {
         .first()
         .cloned()
         .unwrap_or_else(|| "undecided".into());
-    Ok(format!(
-        "{changed}: {}",
-        first.reason.clone().unwrap_or_default()
-    ))
+    let reason = first.reason.as_ref().map_or("", |reason| reason.id);
+    Ok(format!("{changed}: {reason}"))
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod reference;
 mod suspects;
 
 use fit::table::{Request, Table, TableEffect, TableResult, TableWarning, analyze};
+use locale::{Argument, Message};
 
 /// Analyses one response of a table that is in order.
 fn one(text: &str, request: &Request) -> TableResult {
@@ -36,7 +37,24 @@ fn warnings<'a>(result: &'a TableResult, kind: &str) -> Vec<&'a TableWarning> {
         .collect()
 }
 
-fn texts<'a>(result: &'a TableResult, kind: &str) -> Vec<&'a str> {
+/// What the warnings of a kind say, as [`flat`] has it.
+fn texts(result: &TableResult, kind: &str) -> Vec<String> {
     let warnings = warnings(result, kind).into_iter();
-    warnings.map(|warning| warning.text.as_str()).collect()
+    warnings.map(|warning| flat(&warning.text)).collect()
+}
+
+/// A message as `id name=value name=value`, for what its arguments are.
+fn flat(message: &Message) -> String {
+    let mut text = message.id.to_owned();
+    for (name, argument) in &message.arguments {
+        let value = match argument {
+            Argument::Text(text) => text.clone(),
+            Argument::Names(names) => names.join(","),
+            Argument::Message(message) => format!("({})", flat(message)),
+            Argument::Count(count) => count.to_string(),
+            other => panic!("{name}: {other:?}"),
+        };
+        text += &format!(" {name}={value}");
+    }
+    text
 }

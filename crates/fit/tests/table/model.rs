@@ -3,7 +3,7 @@
 use fit::table::{Better, Interactions, Request, Table, analyze};
 use stats::Verdict;
 
-use crate::{effect, one, texts, warnings};
+use crate::{effect, flat, one, texts, warnings};
 
 #[test]
 fn the_answer_serialises_to_the_agreed_names() {
@@ -44,8 +44,8 @@ fn factors_that_were_changed_together_are_estimated_as_neither() {
     }
     assert!(effect(&result, "c", "2").estimate.is_some());
     assert_eq!(
-        warnings(&result, "aliased")[0].text,
-        "`b=on` cannot be told from `a=on`: they were changed together"
+        texts(&result, "aliased")[0],
+        "table-alias.changed-together effects=(plain text=`a=on`) effect=`b=on`"
     );
 }
 
@@ -67,9 +67,9 @@ fn interactions_of_a_half_fraction_are_named_in_pairs() {
     assert_eq!(
         said,
         [
-            "`a:b`, `c:d` are one and the same contrast in these rows",
-            "`a:c`, `b:d` are one and the same contrast in these rows",
-            "`a:d`, `b:c` are one and the same contrast in these rows",
+            "table-alias.one-contrast pairs=`a:b`,`c:d`",
+            "table-alias.one-contrast pairs=`a:c`,`b:d`",
+            "table-alias.one-contrast pairs=`a:d`,`b:c`",
         ]
     );
     assert!(effect(&result, "a:b", "1:1").estimate.is_none());
@@ -87,8 +87,9 @@ fn an_interaction_that_is_a_main_effect_is_said_to_be_one() {
         "a,b,c,y_mb_s\n0,0,1,10\n1,0,0,12\n0,1,0,13\n1,1,1,19\n0,0,1,11\n1,1,1,18\n0,1,0,12\n";
     let result = one(text, &Request::new(["y_mb_s"], ["a", "b", "c"]));
     let said = texts(&result, "aliased");
-    assert!(said[0].starts_with("`a:b` cannot be told from"), "{said:?}");
+    assert!(said[0].starts_with("table-alias.pair "), "{said:?}");
     assert!(said[0].contains("`c=1`"), "{said:?}");
+    assert!(said[0].ends_with(" pair=a:b"), "{said:?}");
 }
 
 #[test]
@@ -132,8 +133,8 @@ fn baselines_filters_and_gaps_are_obeyed() {
     );
     let gap = warnings(&result, "missing")[0];
     assert_eq!(
-        (gap.row, gap.text.as_str()),
-        (Some(4), "row 4 has no `y_mb_s` and is left out")
+        (gap.row, flat(&gap.text).as_str()),
+        (Some(4), "table-missing row=4 column=y_mb_s")
     );
     request.only = vec![("nic".into(), "q".into())];
     let error = analyze(&Table::from_csv(text).unwrap(), &request).unwrap_err();
@@ -206,19 +207,16 @@ fn what_cannot_be_told_has_a_number_of_rows_that_would() {
     let mut request = Request::new(["read_mb_s"], ["a"]);
     assert_eq!(
         texts(&one(text, &request), "power"),
-        [
-            "`a=1`: about 18 rows like these 6 would settle it; these find a difference of 16 % four \
-          times out of five"
-        ]
+        ["table-power.about needed=18 effect=a=1 rows=6 found=16 %"]
     );
     // That there is no difference takes a narrow interval.
     let alike = text.replace("112", "101").replace("106", "102");
     let said = one(&alike, &request);
-    assert!(texts(&said, "power")[0].contains("rows like these 6 would settle it"));
+    assert!(texts(&said, "power")[0].contains(" rows=6 "));
     request.band = 0.0;
     let said = one(&alike, &request);
     assert!(
-        texts(&said, "power")[0].contains("more than 600 rows"),
+        texts(&said, "power")[0].starts_with("table-power.more-than needed=600 "),
         "{:?}",
         said.warnings
     );
@@ -249,8 +247,8 @@ fn ratios_of_times_point_one_way() {
     assert_eq!(
         texts(&result, "interaction"),
         [
-            "`a:b`: only both together change it: x1.00 by the first alone, x1.00 by the second alone, \
-          x1.99 by both, where above 1 is better"
+            "table-interaction.only-together pair=a:b one=1.00 other=1.00 both=1.99 better=lower \
+             tested=yes"
         ]
     );
 }
@@ -277,8 +275,8 @@ fn blocks_may_be_many_or_one() {
     assert_eq!(found.verdict, Verdict::Better);
     assert_eq!(effect(&many, "noon", "1").estimate, None);
     assert_eq!(
-        warnings(&many, "aliased")[0].text,
-        "`noon=1` was changed from block to block only, like what else differs in them"
+        texts(&many, "aliased")[0],
+        "table-alias.by-block effect=`noon=1`"
     );
     let single = one(&table(1), &request);
     assert_eq!((single.n, single.effects.len()), (3, 1));
@@ -296,16 +294,12 @@ fn what_has_nothing_to_say_is_left_out_and_takes_nothing_with_it() {
     let results = analyze(&table, &request).unwrap();
     assert_eq!((results.len(), results[0].effects.len()), (1, 1));
     assert_eq!(effect(&results[0], "a", "1").verdict, Verdict::Better);
-    let said: Vec<&str> = warnings(&results[0], "left_out")
-        .iter()
-        .map(|warning| warning.text.as_str())
-        .collect();
     assert_eq!(
-        said,
+        texts(&results[0], "left_out"),
         [
-            "every row of `retransmits` has the same value, 0: it is left out",
-            "no row of `z_mb_s` is complete: it is left out",
-            "factor `b` has one level, `x`, in all 5 rows: it is left out",
+            "table-left-out reason=(error-table.all-equal response=retransmits value=0)",
+            "table-left-out reason=(error-table.no-rows response=z_mb_s)",
+            "table-left-out reason=(error-table.one-level factor=b level=x rows=5)",
         ]
     );
     let nothing = Request::new(["retransmits", "z_mb_s"], ["a"]);
@@ -322,9 +316,9 @@ fn a_saturated_fraction_says_what_hides_behind_what() {
     assert_eq!(
         said,
         [
-            "`a=1` cannot be told from `b:c`",
-            "`b=1` cannot be told from `a:c`",
-            "`c=1` cannot be told from `a:b`",
+            "table-alias.of-pairs effects=(plain text=`a=1`) pairs=`b:c`",
+            "table-alias.of-pairs effects=(plain text=`b=1`) pairs=`a:c`",
+            "table-alias.of-pairs effects=(plain text=`c=1`) pairs=`a:b`",
         ]
     );
     assert_eq!(warnings(&result, "interactions_skipped").len(), 1);
@@ -374,7 +368,7 @@ fn a_factor_without_its_baseline_is_left_out_alone() {
     assert_eq!(result.effects.len(), 1);
     assert_eq!(effect(&result, "a", "1").verdict, Verdict::Better);
     assert_eq!(
-        warnings(&result, "left_out")[0].text,
-        "no complete row of `y_mb_s` has `b=x`, which others are held against: it is left out"
+        texts(&result, "left_out")[0],
+        "table-left-out reason=(error-table.no-baseline response=y_mb_s factor=b level=x)"
     );
 }

@@ -3,7 +3,7 @@
 use fit::table::{Interactions, Request, Table, TableEffect, TableResult, analyze};
 use stats::Verdict;
 
-use crate::{effect, one, warnings};
+use crate::{effect, one, texts, warnings};
 
 const NIC: &str = include_str!("../published/atto360-nic-parameters.csv");
 const OFFLOAD: &str = include_str!("../published/mtu-and-task-offload-iperf.csv");
@@ -184,9 +184,9 @@ fn jumbo_frames_are_a_pure_interaction() {
     assert_eq!(ratio_of(&result, "pc_mtu:nas_mtu", "9000:9000"), "1.73");
     assert_eq!((both.p, both.verdict), (None, Verdict::Undecided));
     assert_eq!(
-        warnings(&result, "interaction")[0].text,
-        "`pc_mtu:nas_mtu`: only both together change it: x1.00 by the first alone, x1.00 by the second \
-         alone, x1.73 by both (not tested: no degree of freedom is left)"
+        texts(&result, "interaction")[0],
+        "table-interaction.only-together pair=pc_mtu:nas_mtu one=1.00 other=1.00 both=1.73 \
+         better=higher tested=no"
     );
     // Named, it is in the model: nothing alone, all together.
     let named = Request::new(["seq_read_mb_s"], ["pc_mtu", "nas_mtu", "pc_mtu:nas_mtu"]);

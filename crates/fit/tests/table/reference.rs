@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fit::table::{Interactions, Request, TableResult};
+use locale::Argument;
 use serde::Deserialize;
 
 use crate::{effect, one, warnings};
@@ -67,7 +68,10 @@ fn compare(place: usize, expected: &Expected, result: &TableResult) {
         let warned = warnings(result, "robust_errors");
         let warned: BTreeSet<&str> = warned
             .iter()
-            .map(|warning| warning.text.split('`').nth(1).unwrap())
+            .map(|warning| match warning.text.argument("effect") {
+                Some(Argument::Text(effect)) => effect.as_str(),
+                other => panic!("{name}: {other:?}"),
+            })
             .collect();
         let expected: BTreeSet<&str> = expected
             .robust_warnings

@@ -2,7 +2,7 @@
 
 use fit::table::{Better, Request, Table, TableResult, analyze};
 
-use crate::{effect, one, texts, warnings};
+use crate::{effect, flat, one, texts, warnings};
 
 /// Four arms of four runs each, 0.4 % noise; one row may be multiplied.
 fn table(slip: Option<(usize, f64)>) -> String {
@@ -47,9 +47,9 @@ fn slips_of_unit_are_named_with_their_row() {
                 assert_eq!(slips[0].row, Some(row), "{factor}");
                 // Rows are no remedy for it.
                 assert!(warnings(&result, "power").is_empty(), "{factor}");
-                let exact =
-                    times < 1000.0 || slips[0].text.contains(&format!("about {times} times"));
-                assert!(exact, "{}", slips[0].text);
+                let said = flat(&slips[0].text);
+                let exact = times < 1000.0 || said.contains(&format!(" times={times} "));
+                assert!(exact, "{said}");
             }
         }
     }
@@ -132,7 +132,7 @@ fn a_unit_is_mixed_up_with_its_like_only() {
     ];
     let (kinds, text) = said("latency_ms", thousand);
     assert_eq!(kinds, [1, 0]);
-    assert!(text.contains("ms for us"), "{text}");
+    assert!(text.contains(" mixed_up=(table-mixed-up.time) "), "{text}");
     let binary = [
         "100.1", "100.2", "100.3", "100.2", "110.1", "110.2", "110.3", "115.5",
     ];
@@ -174,11 +174,9 @@ fn a_slip_shows_without_repeats_too() {
     let result = one(text, &Request::new(["mb_s"], ["mtu"]));
     let slips = warnings(&result, "unit_slip");
     assert_eq!(slips[0].row, Some(4), "{:?}", result.warnings);
-    assert!(
-        slips[0].text.contains("about 1000 times above"),
-        "{}",
-        slips[0].text
-    );
+    let said = flat(&slips[0].text);
+    assert!(said.starts_with("table-slip.above row=4 "), "{said}");
+    assert!(said.contains(" times=1000 "), "{said}");
 }
 
 #[test]
@@ -186,8 +184,8 @@ fn a_level_in_another_unit_is_named() {
     let text = "tool,speed\na,100\na,101\na,99\nb,800\nb,803\nb,797\n";
     let result = one(text, &Request::new(["speed"], ["tool"]));
     assert_eq!(
-        warnings(&result, "unit_slip")[0].text,
-        "all rows of `tool=b` are about 8 times apart: another unit?"
+        texts(&result, "unit_slip")[0],
+        "table-slip.level effect=tool=b times=8"
     );
 }
 
@@ -278,12 +276,12 @@ fn what_is_no_rate_and_what_is_spelled_in_two_ways_is_named() {
             .iter()
             .filter(|warning| warning.kind == kind);
         found
-            .map(|warning| (warning.row, warning.text.clone()))
+            .map(|warning| (warning.row, flat(&warning.text)))
             .collect::<Vec<_>>()
     };
-    let text = "row 1: 0 MB/s is no rate: if the run failed, leave the cell empty or the row out";
+    let text = "table-no-rate row=1 value=0 MB/s";
     assert_eq!(named("no_rate"), [(Some(1), text.to_owned())]);
-    let text = "`lro` has `On` and `on`, taken as two levels: is it one, written in two ways?";
+    let text = "table-spelling factor=lro one=On other=on";
     assert_eq!(named("spelling"), [(None, text.to_owned())]);
 }
 

@@ -76,7 +76,7 @@ impl Error {
             Self::UnknownHost { name } => say("error-host.unknown-host").with("name", name),
             Self::HostGone { name, reason } => say("error-host.host-gone")
                 .with("name", name)
-                .with("reason", reason),
+                .with("reason", reason.clone()),
             Self::Unreachable { name, .. } => say("error-host.unreachable").with("name", name),
             Self::Ssh {
                 destination,
@@ -181,7 +181,7 @@ impl Error {
             }
             Self::JournalDamaged { path, reason, .. } => say("error-host.journal-damaged")
                 .with("path", path.display().to_string())
-                .with("reason", reason),
+                .with("reason", reason.clone()),
             Self::State { .. } => say("error-host.state"),
             Self::Locked { folder, holder } => say("error-host.locked")
                 .with("folder", folder.display().to_string())

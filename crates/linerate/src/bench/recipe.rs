@@ -184,9 +184,7 @@ fn pass_step((test, direction): (&RecipeTest, Direction), pass: u32, discarded: 
         true => "told-plan.pass-discarded",
         false => "told-plan.pass-counted",
     });
-    let step = step
-        .with("test", &test.name)
-        .with("direction", format!("{direction:?}"));
+    let step = step.with("test", &test.name).with("direction", direction);
     said(&step.count("pass", pass + 1))
 }
 

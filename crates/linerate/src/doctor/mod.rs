@@ -3,6 +3,7 @@
 //! No name of a host, user, interface, share or folder, and no address: the report is meant to be pasted where all can
 //! read it.
 
+mod lines;
 mod names;
 
 use std::collections::BTreeMap;
@@ -13,39 +14,33 @@ use std::time::Duration;
 
 use host::exec::{Command, Exec, STATUS_NO_PROGRAM};
 use host::{Host, journal};
-use locale::{Language, say};
+use locale::{Language, said, say, text};
 use os::file::{Folder, Readers};
 use os::sandbox::{Confined, Rules};
 use record::{Bytes, HostFacts, LinkState, Medium, Nic};
-use report::quantity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::args::JsonArguments;
-use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::inspect::{self, Looked};
 use crate::trial::OWN_PROGRAM;
 use crate::{terminal, version};
 
-/// What linerate runs on a host, the option by which it says its version, and what it is needed for.
+/// What linerate runs on a host, the option by which it says its version, and the id of what it is needed for.
 const PROGRAMS: [(&str, &str, &str); 9] = [
-    ("ip", "-V", "addresses, routes, MTUs"),
-    ("tc", "-V", "queueing disciplines and shapers"),
-    ("ethtool", "--version", "offloads, queues, counters of NICs"),
-    ("sysctl", "--version", "settings of TCP"),
-    ("testparm", "--version", "settings of a Samba server"),
-    ("iperf3", "--version", "raw TCP, where this is the server"),
-    ("fio", "--version", "folders and disks of `bench`"),
-    ("ssh", "-V", "hosts by `ssh://`"),
-    ("smbd", "--version", "labs with a Samba server"),
+    ("ip", "-V", "doctor-use.ip"),
+    ("tc", "-V", "doctor-use.tc"),
+    ("ethtool", "--version", "doctor-use.ethtool"),
+    ("sysctl", "--version", "doctor-use.sysctl"),
+    ("testparm", "--version", "doctor-use.testparm"),
+    ("iperf3", "--version", "doctor-use.iperf3"),
+    ("fio", "--version", "doctor-use.fio"),
+    ("ssh", "-V", "doctor-use.ssh"),
+    ("smbd", "--version", "doctor-use.smbd"),
 ];
 /// Longest time that one may take for that.
 const VERSION_TIME_MAX: Duration = Duration::from_secs(3);
-/// Widest line of ids.
-const COLUMNS_MAX: usize = 100;
-/// Where each line's text begins.
-const INDENT: usize = 12;
 
 /// All of it: what `doctor --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -123,7 +118,7 @@ struct Program {
     /// Its name.
     name: &'static str,
     /// What linerate needs it for.
-    used_for: &'static str,
+    used_for: String,
     /// Whether it is installed.
     is_there: bool,
     /// What it says of its version.
@@ -152,7 +147,7 @@ pub struct Sandbox {
 #[derive(Debug, Serialize, JsonSchema)]
 struct State {
     /// Which folder: root's, the user's, or that of the variable.
-    folder: &'static str,
+    folder: String,
     /// Run files; null where their folder is not there yet, or may not be read.
     runs: Option<usize>,
     /// Changes that are not taken back.
@@ -164,19 +159,9 @@ struct State {
 /// Runs `doctor`.
 pub fn run(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let host = Host::local()?;
-    let looked = Part::from(inspect::read_host(&host));
-    let report = Report {
-        build: version::OWN,
-        system: looked.and(|looked| system(&looked.facts)),
-        interfaces: looked.and(|looked| interfaces(&looked.facts.nics)),
-        programs: programs(&*host.exec).into(),
-        settings: looked.and(settings),
-        sandbox: sandbox(&*host.exec).into(),
-        state: state().into(),
-    };
     match arguments.json {
-        true => terminal::print_json(&report),
-        false => terminal::print(&report.text()),
+        true => Language::English.within(|| terminal::print_json(&Report::of(&host))),
+        false => terminal::print(&Report::of(&host).text()),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -188,6 +173,22 @@ pub fn confine() -> Result<ExitCode, CommandError> {
     })?;
     terminal::print_json(&Sandbox::of(&confined));
     Ok(ExitCode::SUCCESS)
+}
+
+impl Report {
+    /// What there is to say of this machine, in the language that is spoken.
+    fn of(host: &Host) -> Self {
+        let looked = Part::from(inspect::read_host(host));
+        Self {
+            build: version::OWN,
+            system: looked.and(|looked| system(&looked.facts)),
+            interfaces: looked.and(|looked| interfaces(&looked.facts.nics)),
+            programs: programs(&*host.exec).into(),
+            settings: looked.and(settings),
+            sandbox: sandbox(&*host.exec).into(),
+            state: state().into(),
+        }
+    }
 }
 
 impl<T> From<Result<T, CommandError>> for Part<T> {
@@ -209,24 +210,12 @@ impl<T> Part<T> {
             Self::Failed { failure } => Part::Failed { failure },
         }
     }
-
-    /// Its lines, or what there is instead.
-    fn lines(&self, lines: impl FnOnce(&T) -> Vec<String>) -> Vec<String> {
-        match self {
-            Self::Known(part) => lines(part),
-            Self::Failed { failure } => {
-                vec![format!("unknown: {}", Exit::from(*failure).name())]
-            }
-        }
-    }
 }
 
 impl Sandbox {
     fn of(confined: &Confined) -> Self {
-        let missing = confined.missing();
-        let missing = missing.iter().map(|it| Language::English.say(it));
         Self {
-            missing: missing.collect(),
+            missing: confined.missing().iter().map(said).collect(),
         }
     }
 }
@@ -302,17 +291,17 @@ fn programs(exec: &dyn Exec) -> Result<Vec<Program>, CommandError> {
     let programs = PROGRAMS.into_iter().zip(outputs);
     let programs = programs.map(|((name, _, used_for), output)| Program {
         name,
-        used_for,
+        used_for: text(used_for),
         is_there: output.status != STATUS_NO_PROGRAM,
         version: names::version_in(&output),
     });
     // No program, and as much the system's as they are.
     let library = Program {
         name: "libgssapi_krb5",
-        used_for: match cfg!(target_env = "musl") {
-            true => "logins by ticket; a program without libraries cannot load it",
-            false => "logins by ticket",
-        },
+        used_for: text(match cfg!(target_env = "musl") {
+            true => "doctor-use.kerberos-static",
+            false => "doctor-use.kerberos",
+        }),
         is_there: smb::has_kerberos_library(),
         version: None,
     };
@@ -332,10 +321,8 @@ fn settings(looked: &Looked) -> Settings {
         match reason {
             None => all.can_be_set += 1,
             Some(reason) => {
-                let ids = all
-                    .refused
-                    .entry(names::nameless(&Language::English.say(reason), target));
-                let ids = ids.or_default();
+                let reason = names::said_nameless(reason, target);
+                let ids = all.refused.entry(reason).or_default();
                 if !ids.contains(&knob.id) {
                     ids.push(knob.id);
                 }
@@ -346,7 +333,8 @@ fn settings(looked: &Looked) -> Settings {
 }
 
 fn sandbox(exec: &dyn Exec) -> Result<Sandbox, CommandError> {
-    let own = Command::new([OWN_PROGRAM, "confined"]);
+    let language = Language::current().tag();
+    let own = Command::new([OWN_PROGRAM, "--lang", language, "confined"]);
     let output = host::exec::run_one(exec, &own)?.checked(&own)?;
     serde_json::from_slice(&output.stdout).map_err(|error| {
         CommandError::caused(Kind::Internal, say("error-change.sandbox-unknown"), &error)
@@ -367,135 +355,13 @@ fn state() -> Result<State, CommandError> {
     // As `state_folder` takes it: an empty one names none.
     let named = env::var_os("LINERATE_STATE_DIR").filter(|folder| !folder.is_empty());
     Ok(State {
-        folder: match (named, os::is_root()) {
-            (Some(_), _) => "the folder that LINERATE_STATE_DIR names",
-            (None, true) => "root's folder",
-            (None, false) => "the user's folder",
-        },
+        folder: text(match (named, os::is_root()) {
+            (Some(_), _) => "doctor.folder-named",
+            (None, true) => "doctor.folder-of-root",
+            (None, false) => "doctor.folder-of-user",
+        }),
         runs,
         open_changes: listing.open.len(),
         damaged_changes: listing.damaged.len(),
     })
-}
-
-impl Report {
-    fn text(&self) -> String {
-        let mut lines = vec![self.build.line()];
-        let mut put = |name: &str, text: &str| {
-            let text = report::wrap(text, COLUMNS_MAX - INDENT);
-            for (at, line) in text.lines().enumerate() {
-                let name = if at == 0 { name } else { "" };
-                lines.push(format!("{name:<INDENT$}{line}"));
-            }
-        };
-        for line in self.system.lines(|system| vec![system.text()]) {
-            put("system", &line);
-        }
-        let kinds = |all: &Vec<Interfaces>| all.iter().map(Interfaces::text).collect();
-        for line in self.interfaces.lines(kinds) {
-            put("interfaces", &line);
-        }
-        let programs = |all: &Vec<Program>| all.iter().map(Program::text).collect();
-        for line in self.programs.lines(programs) {
-            put("programs", &line);
-        }
-        for (at, line) in self.settings.lines(Settings::lines).iter().enumerate() {
-            put(if at == 0 { "settings" } else { "" }, line);
-        }
-        for line in self.sandbox.lines(|sandbox| vec![sandbox.text()]) {
-            put("sandbox", &line);
-        }
-        for line in self.state.lines(|state| vec![state.text()]) {
-            put("state", &line);
-        }
-        lines.join("\n")
-    }
-}
-
-impl System {
-    fn text(&self) -> String {
-        let memory = self.memory_bytes.map(quantity::size);
-        let parts = [
-            self.name.clone(),
-            Some(format!("kernel {}", self.kernel)),
-            Some(self.architecture.to_owned()),
-            Some(format!("{} processors", self.processors)),
-            memory.map(|memory| format!("{memory} of memory")),
-            Some(
-                if self.is_root {
-                    "as root"
-                } else {
-                    "not as root"
-                }
-                .to_owned(),
-            ),
-            (self.mounts_smb == Some(false)).then(|| "cannot mount SMB shares".to_owned()),
-            (!self.counts_disk_waits).then(|| "does not count waits for disks".to_owned()),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl Interfaces {
-    fn text(&self) -> String {
-        let like = &self.like;
-        let rate = like.bits_per_second.map(record::BitsPerSecond::new);
-        let parts = [
-            Some(like.driver.as_deref().unwrap_or("no driver").to_owned()),
-            like.medium.map(str::to_owned),
-            rate.map(quantity::line_rate),
-            Some(format!("MTU {}", like.mtu)),
-            Some(like.state.to_owned()),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        format!("{} of {}", self.count, parts.join(", "))
-    }
-}
-
-impl Program {
-    fn text(&self) -> String {
-        let state = match (&self.version, self.is_there) {
-            (Some(version), true) => version,
-            (None, true) => "is there",
-            (_, false) => "not there",
-        };
-        format!("{}: {state} ({})", self.name, self.used_for)
-    }
-}
-
-impl Settings {
-    fn lines(&self) -> Vec<String> {
-        let rights = if os::is_root() { "" } else { " by root" };
-        let (read, can_be_set) = (self.read, self.can_be_set);
-        let counts = format!("{read} read, of which {can_be_set} can be set{rights}");
-        let refused = self.refused.iter();
-        let refused = refused.map(|(reason, ids)| format!("{reason}: {}", ids.join(", ")));
-        std::iter::once(counts).chain(refused).collect()
-    }
-}
-
-impl Sandbox {
-    fn text(&self) -> String {
-        match self.missing.is_empty() {
-            true => "complete".to_owned(),
-            false => format!("incomplete: {}", self.missing.join("; ")),
-        }
-    }
-}
-
-impl State {
-    fn text(&self) -> String {
-        let runs = match self.runs {
-            Some(runs) => format!("{runs} run files"),
-            None => "no run files".to_owned(),
-        };
-        let damaged = match self.damaged_changes {
-            0 => String::new(),
-            count => format!(", {count} damaged"),
-        };
-        format!(
-            "{}: {runs}, {} open changes{damaged}",
-            self.folder, self.open_changes
-        )
-    }
 }

@@ -1,6 +1,7 @@
 //! What a report for strangers leaves out: whatever may name something of this machine.
 
 use host::exec::Output;
+use locale::{Argument, Message, said};
 use record::Target;
 
 use super::PROGRAMS;
@@ -33,9 +34,39 @@ pub(super) fn version_in(output: &Output) -> Option<String> {
     Some(version.to_owned())
 }
 
+/// A reason without names, in the language that is spoken. What it is given is cleared before it is said, because not every
+/// language parts words by blanks.
+pub(super) fn said_nameless(reason: &Message, target: &Target) -> String {
+    nameless(&said(&cleared(reason, target)), target)
+}
+
+fn cleared(message: &Message, target: &Target) -> Message {
+    let each = |(name, of): &(&'static str, Argument)| (*name, cleared_argument(of, target));
+    Message {
+        id: message.id,
+        arguments: message.arguments.iter().map(each).collect(),
+    }
+}
+
+fn cleared_argument(argument: &Argument, target: &Target) -> Argument {
+    match argument {
+        Argument::Text(text) => nameless(text, target).into(),
+        Argument::Names(names) => {
+            let names = names.iter().map(|name| nameless(name, target));
+            Argument::Names(names.collect())
+        }
+        Argument::List(things) => {
+            let things = things.iter().map(|thing| cleared_argument(thing, target));
+            Argument::List(things.collect())
+        }
+        Argument::Message(message) => cleared(message, target).into(),
+        number => number.clone(),
+    }
+}
+
 /// A reason of which nothing is left that may name anything of this machine: not what is quoted in it, unless it has that
 /// name everywhere, nor what a program said, which stands behind a colon.
-pub(super) fn nameless(reason: &str, target: &Target) -> String {
+fn nameless(reason: &str, target: &Target) -> String {
     let reason = without_names(reason, target);
     let mut cleared = String::new();
     for (at, part) in reason.split('`').enumerate() {
@@ -90,6 +121,8 @@ fn without_names(reason: &str, target: &Target) -> String {
 
 #[cfg(test)]
 mod tests {
+    use locale::{Language, say};
+
     use super::*;
 
     #[test]
@@ -122,6 +155,23 @@ mod tests {
                 stderr: Vec::new(),
             };
             assert_eq!(version_in(&output).as_deref(), version, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_a_reason_was_given_is_named_in_no_language() {
+        let nic = say("error-change.no-such-nic")
+            .with("nic", "lan1")
+            .with("host", "ann@studio-nas");
+        let reason = say("error-change.one-more")
+            .with("first", "192.0.2.7")
+            .with("next", nic);
+        for language in Language::ALL {
+            let text = language.within(|| said_nameless(&reason, &Target::Nic("lan1".into())));
+            assert_eq!(text.matches(STAND_IN).count(), 3, "{text}");
+            for name in ["192.0.2.7", "lan1", "studio-nas"] {
+                assert!(!text.contains(name), "{text}");
+            }
         }
     }
 

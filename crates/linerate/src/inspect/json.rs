@@ -25,9 +25,9 @@ struct ListedContradiction<'a> {
     /// A word for it: `mtu`, `speed`, `queues`.
     kind: &'a str,
     /// What is so, in a sentence.
-    text: &'a str,
+    text: &'a Message,
     /// What to do.
-    hint: &'a str,
+    hint: &'a Message,
 }
 
 /// A host.

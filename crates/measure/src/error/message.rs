@@ -16,7 +16,7 @@ impl Error {
             Self::Usage { reason } => say("error-measure.usage").with("reason", reason.clone()),
             Self::Input { column } => say("error-measure.input").count("column", *column),
             Self::Stopped => say("error-measure.stopped"),
-            Self::Recipe { name, reason } => say("error-measure.recipe")
+            Self::Recipe { name, reason, .. } => say("error-measure.recipe")
                 .with("name", name)
                 .with("reason", reason.clone()),
             Self::System { action, .. } => action.clone(),

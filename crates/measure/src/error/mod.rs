@@ -176,6 +176,8 @@ pub enum Error {
         name: String,
         /// What is wrong with it.
         reason: Message,
+        /// What to do about it.
+        hint: Message,
     },
     /// Something between us and an SMB server failed.
     Share(#[from] smb::Error),
@@ -233,7 +235,7 @@ impl Error {
             Self::Host(error) => return error.hint(),
             Self::Share(error) => return share_hint(error),
             Self::Nic { nic, .. } => return Some(say("hint-measure.nic").with("nic", nic)),
-            Self::Recipe { .. } => "hint-measure.recipe",
+            Self::Recipe { hint, .. } => return Some(hint.clone()),
             Self::NoSpace { .. } => "hint-measure.no-space",
             Self::Busy { .. } => "hint-measure.busy",
             Self::Connection { source, .. } if source.kind() == io::ErrorKind::TimedOut => {

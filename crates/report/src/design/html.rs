@@ -30,7 +30,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
             @for one in results { (effect_table(one)) }
         }
         @for failure in &result.failures { p { (text("bench.failed")) " " (failure) } }
-        @for caveat in &result.caveats { p.quiet { (caveat) } }
+        @for caveat in &result.caveats { p.quiet { (said(caveat)) } }
     }
 }
 
@@ -129,6 +129,6 @@ fn effect_table(one: &TableResult) -> Markup {
                 }
             }
         }
-        @for warning in &one.warnings { p.quiet.small { (warning.text) } }
+        @for warning in &one.warnings { p.quiet.small { (said(&warning.text)) } }
     }
 }

@@ -127,7 +127,7 @@ fn failures_and_caveats(page: &mut Page, result: &DesignResult) {
         );
     }
     for caveat in &result.caveats {
-        page.paragraph(2, 4, &[(Ink::Toned(Tone::Doubtful), caveat)]);
+        page.paragraph(2, 4, &[(Ink::Toned(Tone::Doubtful), &said(caveat))]);
     }
 }
 

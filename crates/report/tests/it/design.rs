@@ -1,6 +1,7 @@
 //! An experiment over several factors, as people and programs read it.
 
 use analysis::RunAnalysis;
+use locale::{Language, Message};
 use record::{
     Bytes, Cache, Data, Design, Direction, Factor, Failure, FailureKind, FolderKind,
     FolderWorkload, HostLoad, HostName, Latency, Level, Nanoseconds, Operations, Outcome, Pattern,
@@ -360,12 +361,17 @@ fn a_level_that_always_fails_is_said_to_be_unknown() {
     assert!(said.contains("never measured: f1 on"), "{said}");
 }
 
-#[test]
-fn when_the_baseline_differs_from_itself_nothing_is_decided() {
-    let run = two_factors(|block, arm| {
+/// The baseline differs from itself, by more than half of what `f0` does.
+fn with_an_alarm() -> RunAnalysis {
+    two_factors(|block, arm| {
         let gain = [0.0, 50.0, 0.0, 50.0, 30.0][arm as usize];
         Some(gain + noisy(block, arm) / 10.0)
-    });
+    })
+}
+
+#[test]
+fn when_the_baseline_differs_from_itself_nothing_is_decided() {
+    let run = with_an_alarm();
     let said = words(&run);
     assert!(said.contains("nothing here can be believed"), "{said}");
     assert!(!said.contains("is better than"), "{said}");
@@ -395,6 +401,34 @@ fn what_differs_from_itself_in_one_response_is_told_beside_the_others() {
     assert!(said.contains("f0 on instead of off: big read +"), "{said}");
     let alarm = "the baseline differed from itself in other read, so nothing there can be believed";
     assert!(said.contains(alarm), "{said}");
+}
+
+#[test]
+fn warnings_and_caveats_are_in_the_language_that_is_spoken_and_in_json_in_english() {
+    let run = with_an_alarm();
+    let design = run.design.as_ref().expect("a design");
+    let warnings = design.rates.iter().flat_map(|table| &table.warnings);
+    let texts: Vec<&Message> = warnings
+        .map(|warning| &warning.text)
+        .chain(&design.caveats)
+        .collect();
+    for id in ["baseline-differs.alarm", "design-caveat.least-squares"] {
+        assert!(texts.iter().any(|text| text.id == id), "{texts:?}");
+    }
+    // Lines of the terminal are wrapped.
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    for language in Language::ALL {
+        let [terminal, browser, program] = language.within(|| {
+            let program = json(&run)["design"].to_string();
+            [page(&run, Style::default()), html(&run), program]
+        });
+        for text in &texts {
+            let said = language.say(text);
+            assert!(bare(&terminal).contains(&bare(&said)), "{said}\n{terminal}");
+            assert!(browser.contains(&said), "{said}");
+            assert!(program.contains(&Language::English.say(text)), "{program}");
+        }
+    }
 }
 
 /// Four levels of one factor and two of another, which do something together only.

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use locale::{Language, say};
+use locale::{Argument, Message, say};
 use os::file::{self, Folder};
+use record::input::Unfit;
 use record::text::{excerpt, of_a_line};
 use record::{HostName, KnobId, System, Target, Value};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ const VERSION_WITH_COMMANDS: u32 = 1;
 const LINE_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of hints that are read. What comes after them is as good as not written.
 const HINT_BYTES_MAX: u64 = 64 << 20;
+/// Letters of a name that are shown.
+const NAME_LETTERS_MAX: usize = 200;
 const SUFFIX: &str = ".jsonl";
 /// While it is being written.
 const DRAFT: &str = ".draft";
@@ -144,7 +147,7 @@ impl Opened {
         let path = folder.path().join(name(&self.id));
         let failed = |source| journal_error("write", &path, source);
         self.check()
-            .map_err(|reason| failed(io::Error::other(reason)))?;
+            .map_err(|reason| failed(Unfit::error(io::ErrorKind::Other, reason)))?;
         let line = line(self).map_err(failed)?;
         let draft = format!("{}{DRAFT}", self.id);
         let written = folder.create(&draft).and_then(|mut file| {
@@ -165,22 +168,22 @@ impl Opened {
     }
 
     /// Whether knobs of the catalogue could have made all of it.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Message> {
         let names = self.hosts.iter().map(|host| host.name.as_str());
         let mut texts = names.chain([self.run.as_str()]);
         if let Some(odd) = texts.find(|text| text.contains(char::is_control)) {
-            return Err(format!("`{}` is no name", odd.escape_default()));
+            let odd = odd.escape_default().to_string();
+            return Err(say("error-journal.no-name").with("text", odd));
         }
         let befores = self.befores();
         let mut items = BTreeMap::new();
         for (at, item) in self.items.iter().enumerate() {
-            let place = format!("setting {}, {}: ", at + 1, shown(item.place()));
-            let wrong = |reason: String| format!("{place}{reason}");
+            let wrong = |reason: Message| of_setting(at, item, reason);
             let spot = (&item.host, &item.target, &item.knob);
             self.check_item(item, befores.get(&spot).copied())
                 .map_err(wrong)?;
             if items.insert(spot, item).is_some() {
-                return Err(wrong("it is set twice".into()));
+                return Err(wrong(say("error-journal.set-twice")));
             }
         }
         for entry in &self.snapshot {
@@ -203,53 +206,55 @@ impl Opened {
         host: &HostName,
         knob: &KnobId,
         target: &Target,
-    ) -> Result<&'static Knob, String> {
+    ) -> Result<&'static Knob, Message> {
         let host = self.hosts.iter().find(|identity| identity.name == *host);
-        let system = host.ok_or("it is of a host that is not listed")?.system;
-        let known = knob::find_journaled(system, knob.as_str());
-        let known = known.ok_or_else(|| format!("{} has no such knob", system_name(system)))?;
-        known
-            .check_target(target)
-            .map_err(|refusal| Language::English.say(&refusal.reason))?;
+        let host = host.ok_or_else(|| say("error-journal.host-not-listed"))?;
+        let known = knob::find_journaled(host.system, knob.as_str());
+        let known = known
+            .ok_or_else(|| say("error-journal.no-knob").with("system", system_name(host.system)))?;
+        let checked = known.check_target(target);
+        checked.map_err(|refusal| refusal.reason)?;
         Ok(known)
     }
 
-    fn check_item(&self, item: &Item, before: Option<&Value>) -> Result<(), String> {
+    fn check_item(&self, item: &Item, before: Option<&Value>) -> Result<(), Message> {
         let knob = self.knob(&item.host, &item.knob, &item.target)?;
         if before != Some(&item.before) {
-            return Err("its value before is not the one that was read".into());
+            return Err(say("error-journal.other-before"));
         }
         if item.before == item.after {
             return Ok(());
         }
         if knob.only_in_snapshots {
-            return Err("it is no knob that is set".into());
+            return Err(say("error-journal.never-set"));
         }
         for value in [&item.before, &item.after] {
             check_value(knob, value)?;
         }
         match &item.remembered {
-            Some(remembered) if !remembered.is_sound() => Err("it cannot have been so".into()),
+            Some(remembered) if !remembered.is_sound() => Err(say("error-journal.unsound")),
             _ => Ok(()),
         }
     }
 
-    fn check_entry(&self, entry: &Entry, item: Option<&Item>) -> Result<(), String> {
-        let wrong = |reason: String| format!("the snapshot's {}: {reason}", shown(entry.place()));
+    fn check_entry(&self, entry: &Entry, item: Option<&Item>) -> Result<(), Message> {
+        let wrong = |reason: Message| {
+            say("error-journal.snapshot")
+                .with("place", shown(&entry.place()))
+                .with("reason", reason)
+        };
         let knob = self.knob(&entry.host, &entry.knob, &entry.target);
         let knob = knob.map_err(wrong)?;
         match item {
             // Only looked at, and never put back.
             Some(item) if item.before == item.after => Ok(()),
-            None if !knob.moves_with_others() => Err(wrong(
-                "it is not set, and moves with nothing that is".into(),
-            )),
+            None if !knob.moves_with_others() => Err(wrong(say("error-journal.not-moved"))),
             _ => check_value(knob, &entry.value).map_err(wrong),
         }
     }
 
     /// Whether these knobs of the journal's version 1 wrote these commands.
-    fn check_commands(&self, commands: &Commands) -> Result<(), String> {
+    fn check_commands(&self, commands: &Commands) -> Result<(), Message> {
         for (at, (item, written)) in self.items.iter().zip(&commands.items).enumerate() {
             let all = written
                 .steps
@@ -264,11 +269,8 @@ impl Opened {
             if let Some(argv) = odd {
                 let line = argv.join(" ").escape_default().to_string();
                 let line: String = line.chars().take(80).collect();
-                let place = shown(item.place());
-                return Err(format!(
-                    "setting {}, {place}: the knob would not run `{line}`",
-                    at + 1
-                ));
+                let reason = say("error-journal.other-command").with("command", line);
+                return Err(of_setting(at, item, reason));
             }
         }
         Ok(())
@@ -297,16 +299,37 @@ impl Opened {
     }
 }
 
-fn shown(place: Place) -> String {
-    // A name of a hostile file must not speak to a terminal.
-    let text = place.to_string();
-    text.chars()
-        .flat_map(|letter| match letter.is_control() {
-            true => letter.escape_default().collect::<Vec<_>>(),
-            false => vec![letter],
-        })
-        .take(200)
-        .collect()
+fn shown(place: &Place) -> Message {
+    let mut message = place.message();
+    for (_, argument) in &mut message.arguments {
+        if let Argument::Text(text) = argument {
+            // A name of a hostile file must not speak to a terminal.
+            *text = text
+                .chars()
+                .flat_map(|letter| match letter.is_control() {
+                    true => letter.escape_default().collect::<Vec<_>>(),
+                    false => vec![letter],
+                })
+                .take(NAME_LETTERS_MAX)
+                .collect();
+        }
+    }
+    message
+}
+
+/// What is wrong with a setting, by its number from 0.
+fn of_setting(at: usize, item: &Item, reason: Message) -> Message {
+    say("error-journal.setting")
+        .count("number", at + 1)
+        .with("place", shown(&item.place()))
+        .with("reason", reason)
+}
+
+/// What is wrong with a line, by its number from 1.
+fn of_line(number: usize, reason: Message) -> Message {
+    say("error-journal.line")
+        .count("line", number)
+        .with("reason", reason)
 }
 
 fn system_name(system: System) -> &'static str {
@@ -317,18 +340,18 @@ fn system_name(system: System) -> &'static str {
     }
 }
 
-fn check_value(knob: &Knob, value: &Value) -> Result<(), String> {
+fn check_value(knob: &Knob, value: &Value) -> Result<(), Message> {
     if knob.could_be(value) {
         return Ok(());
     }
     let shown = value.to_string().escape_default().to_string();
     let shown: String = shown.chars().take(80).collect();
-    let what = match value {
-        Value::Text(_) => "the text ",
-        Value::Integer(_) => "the number ",
-        Value::Unset | Value::Switch(_) => "",
-    };
-    Err(format!("it can never have been {what}`{shown}`"))
+    let never = say(match value {
+        Value::Text(_) => "error-journal.never-text",
+        Value::Integer(_) => "error-journal.never-number",
+        Value::Unset | Value::Switch(_) => "error-journal.never-value",
+    });
+    Err(never.with("value", shown))
 }
 
 /// A value as a line.
@@ -336,8 +359,8 @@ pub(super) fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     if u64::try_from(line.len()).is_ok_and(|length| length > LINE_BYTES_MAX) {
-        let text = format!("it is longer than {} MiB", LINE_BYTES_MAX >> 20);
-        return Err(io::Error::other(text));
+        let reason = say("error-journal.too-long").count("most", LINE_BYTES_MAX >> 20);
+        return Err(Unfit::error(io::ErrorKind::Other, reason));
     }
     Ok(line)
 }
@@ -369,7 +392,7 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
         Err(file::Error::Unsafe { reason, hint, .. }) => {
             return Err(Error::JournalDamaged {
                 path,
-                reason: Language::English.say(&reason),
+                reason,
                 hint: Some(hint),
             });
         }
@@ -382,13 +405,11 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
         number: 0,
     };
     let first = lines.next()?.filter(|line| line.ends_with(b"\n"));
-    let first = first.ok_or_else(|| damaged(&path, "line 1 is not whole"))?;
+    let first = first.ok_or_else(|| damaged(&path, say("error-journal.torn")))?;
     let opened = first_line(&path, &first)?;
     if opened.id != id {
-        return Err(damaged(
-            &path,
-            "line 1: it is of another change than its file",
-        ));
+        let reason = of_line(1, say("error-journal.other-change"));
+        return Err(damaged(&path, reason));
     }
     let befores = opened.befores();
     let mut hints = Hints::default();
@@ -404,9 +425,9 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
                     befores.contains_key(&(&entry.host, &entry.target, &entry.knob))
                 };
                 if let Some(odd) = snapshot.iter().find(|entry| !known(entry)) {
-                    let (number, odd) = (lines.number, shown(odd.place()));
-                    let reason = format!("line {number}: {odd} was not looked at before");
-                    return Err(damaged(&path, &reason));
+                    let place = shown(&odd.place());
+                    let reason = say("error-journal.not-before").with("place", place);
+                    return Err(damaged(&path, of_line(lines.number, reason)));
                 }
                 hints.after = Some(snapshot);
             }
@@ -421,22 +442,22 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
 
 fn first_line(path: &Path, line: &[u8]) -> Result<Opened, Error> {
     let odd = |error| not_understood(path, 1, &error);
-    let wrong = |reason: &str| damaged(path, &format!("line 1: {reason}"));
+    let wrong = |reason: Message| damaged(path, of_line(1, reason));
     let head: Head = serde_json::from_slice(line).map_err(odd)?;
     if head.format.as_deref() != Some(FORMAT) {
-        return Err(wrong("it is no change of linerate"));
+        return Err(wrong(say("error-journal.no-change")));
     }
     match head.version {
         Some(VERSION_WITH_COMMANDS..=VERSION) => {}
         Some(newer) if newer > VERSION => return Err(newer_than_this(path, head.program)),
-        _ => return Err(wrong("it has no version that there ever was")),
+        _ => return Err(wrong(say("error-journal.no-version"))),
     }
     let mut opened: Opened = serde_json::from_slice(line).map_err(odd)?;
     let commands: Commands = serde_json::from_slice(line).map_err(odd)?;
     opened.rename_knobs();
     let checked = opened.check();
     let checked = checked.and_then(|()| opened.check_commands(&commands));
-    checked.map_err(|reason| wrong(&reason))?;
+    checked.map_err(wrong)?;
     Ok(opened)
 }
 
@@ -455,35 +476,39 @@ impl<R: BufRead> Lines<'_, R> {
         let length = read.map_err(|source| journal_error("read", self.path, source))?;
         self.number += 1;
         if u64::try_from(length).is_ok_and(|length| length > LINE_BYTES_MAX) {
-            let (number, most) = (self.number, LINE_BYTES_MAX >> 20);
-            let reason = format!("line {number} is longer than {most} MiB");
-            return Err(damaged(self.path, &reason));
+            let reason = say("error-journal.long-line")
+                .count("line", self.number)
+                .count("most", LINE_BYTES_MAX >> 20);
+            return Err(damaged(self.path, reason));
         }
         Ok((length > 0).then_some(line))
     }
 }
 
 fn not_understood(path: &Path, line: usize, error: &serde_json::Error) -> Error {
-    let reason = format!("line {line} cannot be understood: {}", of_a_line(error));
-    damaged(path, &reason)
+    let reason = say("error-journal.not-understood")
+        .count("line", line)
+        .with("reason", of_a_line(error));
+    damaged(path, reason)
 }
 
 /// Of a version that this program does not know, which names what does.
 fn newer_than_this(path: &Path, program: Option<String>) -> Error {
-    let newer = program.map_or("a newer linerate".to_owned(), |program| {
-        format!("`{}`, which is newer,", excerpt(&program))
-    });
+    let reason = match program {
+        Some(program) => say("error-journal.newer-program").with("program", excerpt(&program)),
+        None => say("error-journal.newer"),
+    };
     Error::JournalDamaged {
         path: path.to_owned(),
-        reason: format!("line 1: {newer} wrote it"),
+        reason: of_line(1, reason),
         hint: Some(say("hint-host.newer-journal")),
     }
 }
 
-fn damaged(path: &Path, reason: &str) -> Error {
+fn damaged(path: &Path, reason: Message) -> Error {
     Error::JournalDamaged {
         path: path.to_owned(),
-        reason: reason.to_owned(),
+        reason,
         hint: None,
     }
 }

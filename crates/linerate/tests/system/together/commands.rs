@@ -233,7 +233,7 @@ fn a_doctor_says_what_is_there_and_no_name_or_address() {
         let counted: Option<u64> = counted.map(|one| one["count"].as_u64()).sum();
         assert!(counted >= Some(1), "{report}");
         let name = fs::read_to_string("/proc/sys/kernel/hostname").expect("it has a name");
-        for text in [report, said(host, &[])] {
+        for text in [report, said(host, &[]), said(host, &["--lang", "ja"])] {
             for secret in [
                 "lan1",
                 "secretnic",
@@ -245,6 +245,35 @@ fn a_doctor_says_what_is_there_and_no_name_or_address() {
                 assert!(!text.contains(secret), "{secret}: {text}");
             }
         }
+    }
+}
+
+/// BusyBox has an `ip` that knows no more than its own options.
+#[test]
+fn a_doctor_where_ip_is_another_one_says_which_it_needs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let other = folder.path().join("ip");
+    let text = "#!/bin/sh\necho \"ip: invalid option -- 'V'\" >&2\nexit 1\n";
+    fs::write(&other, text).expect("our own folder");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).expect("our own file");
+    let said = |options: &str| {
+        let script = format!(
+            "mount --bind {} \"$(readlink -f \"$(command -v ip)\")\" && {} doctor {options}",
+            other.display(),
+            support::path().display()
+        );
+        let mut command = assert_cmd::Command::new("unshare");
+        let output = command.args(["-m", "sh", "-c", &script]).assert();
+        String::from_utf8_lossy(&output.success().get_output().stdout).into_owned()
+    };
+    let value = support::json("doctor", said("--json").as_bytes());
+    assert_eq!(value["system"]["failure"], "refused");
+    let programs = value["programs"].as_array().expect("a list");
+    let ip = programs.iter().find(|program| program["name"] == "ip");
+    assert_eq!(ip.expect("it is asked")["version"], Value::Null);
+    for language in ["en", "ja"] {
+        let text = said(&format!("--lang {language}"));
+        assert_eq!(text.matches("`ip`").count(), 3, "{text}");
     }
 }
 

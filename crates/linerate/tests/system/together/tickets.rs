@@ -114,7 +114,7 @@ fn check_caches(domain: &Domain) {
     );
     domain.kinit(shared, "");
     let passed_over = [
-        "`/run/shared/default_0` is where every user",
+        "`/run/shared/default_0` is not used",
         "`--kerberos` uses it",
     ];
     domain.fails(&format!("{shared} {linerate} ls {FILE}"), 65, &passed_over);

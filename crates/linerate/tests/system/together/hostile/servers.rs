@@ -679,7 +679,7 @@ fn a_mirror_on_a_server_that_lists_without_end_takes_little_memory_and_removes_n
         (
             Evil::Folders,
             &["--include", "file"],
-            "more than 400,000 folders stay there",
+            "more than 400,000 folders",
         ),
     ] {
         let share = Server::start(evil).share();
