@@ -161,6 +161,11 @@ pub const JOBS: &[Job] = &[
         "`CON`, `aux.txt`, `a:b`, `what?`, dots and blanks at the end",
         names_windows,
     ),
+    job(
+        "names mapped",
+        "those of Windows, by `--no-posix --map-names`",
+        |it| names(it, WINDOWS_NAMES, &["--no-posix", "--map-names"]),
+    ),
     always(
         "names by case",
         "names that differ in case only",
@@ -561,41 +566,44 @@ fn read_only(stage: &Stage<'_>) -> Outcome {
     round_trip(stage, &[])
 }
 
-fn names(stage: &Stage<'_>, names: &[&[u8]]) -> Outcome {
+const WINDOWS_NAMES: &[&[u8]] = &[
+    b"CON",
+    b"aux.txt",
+    b"nul",
+    b"COM1.log",
+    b"a:b",
+    b"what?",
+    b"x*y",
+    b"q\"q",
+    b"<in>",
+    b"a|b",
+    b"back\\slash",
+    b"dots...",
+    b"dot.",
+    b"blank ",
+    b" blank",
+    b"tab\there",
+    b"plain",
+];
+
+fn names(stage: &Stage<'_>, names: &[&[u8]], words: &[&str]) -> Outcome {
     for (number, name) in names.iter().enumerate() {
         let path = stage.here("source").join(named(name));
         tree::write(&path, 10 + number, number as u64);
     }
-    round_trip(stage, &["--map-names"])
+    round_trip(stage, words)
 }
 
 fn names_windows(stage: &Stage<'_>) -> Outcome {
-    names(
-        stage,
-        &[
-            b"CON",
-            b"aux.txt",
-            b"nul",
-            b"COM1.log",
-            b"a:b",
-            b"what?",
-            b"x*y",
-            b"q\"q",
-            b"<in>",
-            b"a|b",
-            b"back\\slash",
-            b"dots...",
-            b"dot.",
-            b"blank ",
-            b" blank",
-            b"tab\there",
-            b"plain",
-        ],
-    )
+    names(stage, WINDOWS_NAMES, &["--map-names"])
 }
 
 fn names_case(stage: &Stage<'_>) -> Outcome {
-    names(stage, &[b"Photo.JPG", b"photo.jpg", b"other"])
+    names(
+        stage,
+        &[b"Photo.JPG", b"photo.jpg", b"other"],
+        &["--map-names"],
+    )
 }
 
 fn names_unicode(stage: &Stage<'_>) -> Outcome {
@@ -615,7 +623,7 @@ fn names_unicode(stage: &Stage<'_>) -> Outcome {
     .iter()
     .map(|it| it.as_bytes())
     .collect();
-    names(stage, &list)
+    names(stage, &list, &["--map-names"])
 }
 
 fn names_long(stage: &Stage<'_>) -> Outcome {
@@ -629,6 +637,7 @@ fn names_long(stage: &Stage<'_>) -> Outcome {
             kanji.as_bytes(),
             b"short",
         ],
+        &["--map-names"],
     )
 }
 

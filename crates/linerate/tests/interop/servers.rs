@@ -194,12 +194,12 @@ pub const SERVERS: &[Server] = &[
         make: Make::Ksmbd,
         refuses: &[
             (
-                "names by case",
-                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
+                "names of Windows",
+                "it has the POSIX extensions and takes `\\` for `/` and `:` for a stream's begin, as it does from smbclient; `names mapped` is how they are kept",
             ),
             (
                 "names of the server",
-                "one with `\\` in it smbclient brings home under a stand-in",
+                "it lists `a:b` and does not find it when that is opened, by smbclient either; one with `\\` in it smbclient brings home under a stand-in",
             ),
             (
                 "cut up",

@@ -246,7 +246,7 @@ impl State {
                 now < *self.restoring.shares_until.get_or_insert(limit)
             }
             // it may not have noticed yet that the old handle is gone
-            Restores::File(_) if status == NtStatus::SHARING_VIOLATION => true,
+            Restores::File(_) if retry::is_held(status) => true,
             _ => retry::is_not_ready(status),
         }
     }

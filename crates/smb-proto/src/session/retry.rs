@@ -56,7 +56,7 @@ impl Tries {
     /// a lost connection of ours held open is still in the way, for ten seconds at most.
     pub(crate) fn refused_for_now(&mut self, status: NtStatus) -> Option<Duration> {
         let ours = self.is_replay()
-            && status == NtStatus::SHARING_VIOLATION
+            && is_held(status)
             && self.refusals < OURS_REFUSALS_MAX;
         (ours || is_not_ready(status))
             .then(|| self.refused())
@@ -72,6 +72,11 @@ impl Tries {
         self.refusals += 1;
         Some(wait.min(BACK_OFF_MAX))
     }
+}
+
+/// Whether a handle that the server still has open may be in the way.
+pub(super) fn is_held(status: NtStatus) -> bool {
+    [NtStatus::SHARING_VIOLATION, NtStatus::DELETE_PENDING].contains(&status)
 }
 
 /// Why a channel ended; a wish is no error.

@@ -439,8 +439,9 @@ pub(super) fn text(reader: &mut Reader<'_>) -> Result<String, Malformed> {
     let length = index(units).checked_mul(2);
     let length = length.ok_or_else(|| reader.malformed("a text is too long"))?;
     let mut text = utf16::decode(reader.bytes(length)?);
-    if text.ends_with('\0') {
-        text.pop();
+    // A server of Go's pads it with more than one.
+    if let Some(end) = text.find('\0') {
+        text.truncate(end);
     }
     align(reader)?;
     Ok(text)

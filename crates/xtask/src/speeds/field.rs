@@ -7,13 +7,12 @@ use std::io::{self, Read, Write};
 use std::mem;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use lab::{Namespace, Topology};
-use rustix::time::{ClockId, clock_gettime};
 
+use crate::speeds::memory::Held;
 use crate::speeds::workload::{
     Direction, FarEnd, Lan, SHARE, TREE_FILE_BYTES, TREE_FOLDERS, Task, Workload,
 };
@@ -46,21 +45,13 @@ const PIECE_BYTES: usize = 1 << 20;
 /// How long the server's processes are watched at once, and how often at most until they stand still.
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSES_MAX: usize = 50;
-/// What the server's memory is touched with, on the share.
-const TOUCHED: &str = "touched.bin";
-/// How often it is touched at most before a run.
-const TOUCHES_MAX: usize = 8;
-/// It is all there when that gained no more than this part, and cost no more than this part above the least.
-const TOUCH_GAIN: f64 = 0.1;
-const TOUCH_SPREAD: f64 = 0.25;
 /// Each page of a file begins with its own place, so that none can stand for another.
 const STAMP_EVERY: usize = 4096;
 
 /// A running lab. Dropping it takes it down.
 pub struct Field {
     lab: Guard,
-    /// The least that it cost to touch a byte of the server's memory, in seconds of a processor.
-    touch_cost: Mutex<f64>,
+    memory: Held,
 }
 
 impl Field {
@@ -68,7 +59,7 @@ impl Field {
     pub fn up(name: &str, lan: &Lan) -> Result<Self> {
         Ok(Self {
             lab: up(&program()?, name, &Topology::parse(&lan.topology())?)?,
-            touch_cost: Mutex::new(f64::INFINITY),
+            memory: Held::default(),
         })
     }
 
@@ -120,6 +111,7 @@ impl Field {
 
     /// Makes what the workload moves, and removes all other.
     pub fn furnish(&self, workload: &Workload) -> Result<()> {
+        self.memory.release();
         for remote in [SOURCE, TARGET, SOURCE_TREE, TARGET_TREE, LISTED] {
             remove(&self.on_share(remote)?)?;
         }
@@ -161,33 +153,10 @@ impl Field {
         }
     }
 
-    /// Has the memory at hand that a run will write to: a virtual machine gives memory that is free back to its host
-    /// after a while, and gets it again page by page, which costs the server more than all else. So as much is
-    /// written to the share and removed, as the run will do it, until that costs no more than it must. Tells how
-    /// often.
-    pub fn make_ready(&self, workload: &Workload) -> Result<usize> {
-        let writes = workload.task == Task::File && workload.direction == Direction::Write;
-        if !writes || workload.far_end == FarEnd::Null {
-            return Ok(0);
-        }
+    /// Removes what the run before has written, and has the memory at hand that the next one will write to.
+    pub fn make_ready(&self, workload: &Workload) -> Result<()> {
         self.clear(workload)?;
-        let path = self.on_share(TOUCHED)?;
-        for touches in 1..=TOUCHES_MAX {
-            let begun = processor_seconds();
-            make_file(&path, workload.bytes)?;
-            let cost = (processor_seconds() - begun) / workload.bytes as f64;
-            remove(&path)?;
-            let mut least = self
-                .touch_cost
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let before = *least;
-            *least = before.min(cost);
-            if cost >= before * (1.0 - TOUCH_GAIN) && cost <= before * (1.0 + TOUCH_SPREAD) {
-                return Ok(touches);
-            }
-        }
-        Ok(TOUCHES_MAX)
+        self.memory.make_room(workload.bytes)
     }
 
     /// Whether what a run should have made is there in its full length.
@@ -276,12 +245,6 @@ fn process_ticks(stat: &str) -> Option<u64> {
     let times = fields.split_whitespace().skip(11).take(4);
     let times: Vec<u64> = times.filter_map(|field| field.parse().ok()).collect();
     (times.len() == 4).then(|| times.iter().sum())
-}
-
-/// How long this thread has been on a processor: what others do meanwhile does not count.
-fn processor_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 fn remove(path: &Path) -> Result<()> {

@@ -5,6 +5,7 @@
 
 mod engine;
 mod field;
+mod memory;
 mod null;
 mod summary;
 mod transfer;
@@ -270,11 +271,6 @@ impl Bench {
 
 /// One engine's turn. The first round warms up, and is looked at most closely instead.
 fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Result<Option<Run>> {
-    let touches = match engine {
-        // It writes to no file.
-        Engine::Iperf3 => 0,
-        _ => field.make_ready(workload)?,
-    };
     let (cost, server_cpu_seconds) = engine.run(workload, field)?;
     if round > 0 {
         return Ok(Some(Run {
@@ -284,7 +280,6 @@ fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Res
             engine,
             cost,
             server_cpu_seconds,
-            touches,
         }));
     }
     if engine != Engine::Iperf3 {

@@ -24,8 +24,6 @@ pub struct Run {
     pub cost: Cost,
     /// Time of the server's processes on cores, where it is known.
     pub server_cpu_seconds: Option<f64>,
-    /// How often the server's memory was touched before, until that took no longer than it can.
-    pub touches: usize,
 }
 
 impl Run {

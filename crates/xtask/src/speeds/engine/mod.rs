@@ -153,7 +153,7 @@ impl Engine {
     /// Moves the file of a workload once. Also tells how long the server's processes were on cores
     /// meanwhile, in seconds, where they are still there afterwards.
     pub fn run(self, workload: &Workload, field: &Field) -> Result<(Cost, Option<f64>)> {
-        field.clear(workload)?;
+        field.make_ready(workload)?;
         if self == Self::Iperf3 {
             // Its servers end with it.
             return Ok((self.run_proven(workload, field)?, None));
