@@ -32,7 +32,7 @@ check:
 test: setup-test
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=1 --skip together::
 	$(CARGO) test --workspace --no-fail-fast --tests -- --test-threads=2 together::
-	$(CARGO) test -p smb --features model --lib -- model::
+	$(CARGO) test -p smb --features model --lib -- thread_interleaving_model::
 	fuzz/run replay
 
 # Every job on servers of other makers, on that of the Linux kernel in QEMU (with /dev/kvm where that runs it), and on Samba
@@ -50,7 +50,7 @@ fuzz: setup-test
 # the one that `make dist` makes.
 KILLS ?= 200
 test-kills: setup-test
-	LINERATE_KILLS=$(KILLS) $(CARGO) test -p linerate --test system -- --nocapture together::plans:: together::panics::
+	LINERATE_KILLS=$(KILLS) $(CARGO) test -p linerate --test system -- --nocapture together::random_settings_kill_and_undo:: together::panic_and_restore::
 	LINERATE_CUTS=20 $(CARGO) test -p host --test system -- cuts_the_only_connection
 
 # An experiment killed with `kill -9` at 20 random moments and taken up again; `make test` kills it twice (as root).
@@ -69,7 +69,7 @@ test-sessions: setup-test
 # SEED=7 for others again.
 SEED ?= 2
 test-model: setup-test
-	LINERATE_ORDERS=5000 LINERATE_SEED=$(SEED) $(CARGO) test -p smb --features model --lib -- model::
+	LINERATE_ORDERS=5000 LINERATE_SEED=$(SEED) $(CARGO) test -p smb --features model --lib -- thread_interleaving_model::
 
 # The knobs of NICs on real drivers: a kernel in QEMU, by software alone; takes minutes (as root).
 test-hardware: setup-hardware

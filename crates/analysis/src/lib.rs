@@ -1,20 +1,20 @@
 //! Statistics and diagnosis: pure functions of a run file.
 //!
-//! `comparison` and `run` know trials, `diagnosis` knows facts and rungs.
+//! `phase_effects` and `run_analysis` know trials, `diagnosis` knows facts and rungs.
 
 mod benchmark_figures;
-mod comparison;
 mod diagnosis;
+mod phase_effects;
 mod result;
-mod run;
+mod run_analysis;
 pub mod sequential;
 
-pub use comparison::{PhaseResult, phase};
 pub use diagnosis::{
     Budget, CAUSES, CauseId, CauseRow, CheckBase, Contradiction, Layer, Means, Mode, Next, Prove,
     Purpose, SharedLink, UnknownCause, contradictions, next, quoted, shared_links,
 };
-pub use run::analyze;
+pub use phase_effects::{PhaseResult, phase};
+pub use run_analysis::analyze;
 
 pub use result::{
     Alone, ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, ChannelPair, ChannelUse,

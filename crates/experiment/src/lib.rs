@@ -7,7 +7,7 @@
 mod design;
 mod error;
 mod gaussian_process;
-mod phase;
+mod phase_execution;
 mod plan;
 mod schedule;
 mod search;
@@ -19,7 +19,7 @@ pub use design::{
     Visit, combine, order, run_design, visits, whole_plots,
 };
 pub use error::Error;
-pub use phase::{Hooks, Progress, Sink};
+pub use phase_execution::{Hooks, Progress, Sink};
 pub use plan::{
     BASELINE, BLOCKS_DEFAULT, BLOCKS_MAX, Candidate, Durations, PhasePreview, Preview, TunePlan,
 };

@@ -23,7 +23,7 @@ use record::{
 use crate::Error;
 use crate::error::text;
 use crate::gaussian_process::Observation;
-use crate::phase::{Hooks, Interruption, Progress};
+use crate::phase_execution::{Hooks, Interruption, Progress};
 use crate::plan::Candidate;
 use crate::testbed::{Testbed, same_place};
 use crate::tune::{Judged, NO_TIME, TuneOutcome, Tuning, merged, needs_wash_out};

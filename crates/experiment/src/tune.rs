@@ -1,6 +1,6 @@
 //! Tries changes one after another and keeps what is proven, and borne out by fresh trials.
 
-mod end;
+mod keep_or_restore;
 mod two_stage;
 
 use analysis::{Effect, NoiseFloor, PhaseResult};
@@ -12,7 +12,7 @@ use stats::Verdict;
 use stats::two_stage::Fallback;
 
 use crate::Error;
-use crate::phase::{Bench, Hooks, Interruption, PhaseEnd, Progress};
+use crate::phase_execution::{Bench, Hooks, Interruption, PhaseEnd, Progress};
 use crate::plan::{BASELINE, Candidate, START_NAME, TunePlan};
 use crate::testbed::{SwitchCost, Testbed, check, same_place, switch_cost};
 

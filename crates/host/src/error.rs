@@ -2,7 +2,7 @@
 
 mod hint;
 mod message;
-pub(crate) mod own;
+pub(crate) mod own_reasons;
 
 use std::fmt;
 use std::io;

@@ -11,7 +11,7 @@ mod facts;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod knob;
-mod link;
+mod link_reset;
 pub mod profile;
 mod tool;
 

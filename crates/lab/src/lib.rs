@@ -8,7 +8,7 @@
 
 mod error;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "other.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "not_linux.rs")]
 mod imp;
 mod scenario;
 mod topology;

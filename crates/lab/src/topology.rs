@@ -1,11 +1,11 @@
 //! What a lab consists of, as a TOML file says it and as it is meant.
 
+mod checked_values;
+mod expected_diagnosis;
 mod fault;
-mod lesson;
-mod parameter;
+mod from_toml;
 mod samba;
-mod source;
-mod written;
+mod samba_parameters;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -17,9 +17,9 @@ use record::{BitsPerSecond, Bytes, ShareAddress};
 
 use crate::Error;
 
+pub use expected_diagnosis::{Expected, ExpectedState, Lesson};
 pub use fault::{Effect, Fault, OffloadName, Traffic, Tunnel};
-pub use lesson::{Expected, ExpectedState, Lesson};
-pub(crate) use written::BRIDGE;
+pub(crate) use from_toml::BRIDGE;
 
 /// Most bytes of a topology file.
 pub const FILE_BYTES_MAX: u64 = 256 << 10;
@@ -208,8 +208,8 @@ impl Topology {
             path: path.to_owned(),
             source,
         };
-        let text = record::input::text(path, FILE_BYTES_MAX).map_err(read_error)?;
-        written::parse(&text, &path.display().to_string())
+        let text = record::bounded_read::text(path, FILE_BYTES_MAX).map_err(read_error)?;
+        from_toml::parse(&text, &path.display().to_string())
     }
 
     /// Reads the text of a topology.
@@ -217,7 +217,7 @@ impl Topology {
     /// # Errors
     /// When it is not a topology, or names what does not exist.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        written::parse(text, "topology")
+        from_toml::parse(text, "topology")
     }
 
     /// The text it came from.

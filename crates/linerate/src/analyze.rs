@@ -6,16 +6,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fit::table::{self, Arms, Better, Request, Table, TableResult};
-use fit::text;
+use fit::text_decoding;
 use locale::say;
-use record::{Run, input};
+use record::{Run, bounded_read};
 use stats::Verdict;
 
 use crate::args::{AnalyzeArguments, BetterArgument};
 use crate::changes::style;
-use crate::exit::Exit;
+use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{confine, runs, terminal};
+use crate::{confine, run_recorder, terminal};
 
 /// A file as typed, open since this user's rights were there.
 pub struct Typed<'a> {
@@ -39,7 +39,7 @@ impl<'a> Typed<'a> {
 
     /// A file, whatever its name looks like.
     pub fn plain(path: &'a str) -> Self {
-        let file = input::open(Path::new(path));
+        let file = bounded_read::open(Path::new(path));
         Self {
             arm: None,
             path,
@@ -70,7 +70,7 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
             several => terminal::print_json(&several),
         }
     } else {
-        terminal::print_drawn(&report::table::text(&results, style()));
+        terminal::print_drawn(&report::table_analysis::text(&results, style()));
     }
     let mut effects = results.iter().flat_map(|result| &result.effects);
     let is_open =
@@ -99,8 +99,8 @@ fn run_file(typed: Typed, json: bool) -> Result<ExitCode, CommandError> {
     });
     // The run itself is let go before the report takes its memory.
     let analysis = analysis::analyze(&read?);
-    runs::print(&analysis, json);
-    Ok(runs::exit_code(&analysis))
+    run_recorder::print(&analysis, json);
+    Ok(run_recorder::exit_code(&analysis))
 }
 
 fn table_results(
@@ -203,7 +203,7 @@ fn pairs(typed: &[String]) -> Result<Vec<(String, String)>, CommandError> {
 pub fn read(typed: Typed, bytes_max: usize) -> Result<String, CommandError> {
     let path = typed.path;
     let bytes = typed.file;
-    let bytes = bytes.and_then(|file| input::bytes_of(&file, bytes_max as u64));
+    let bytes = bytes.and_then(|file| bounded_read::bytes_of(&file, bytes_max as u64));
     let bytes = bytes.map_err(|error| {
         let hint = say(match error.kind() {
             std::io::ErrorKind::FileTooLarge => "hint-plan.part-of-it",
@@ -212,7 +212,7 @@ pub fn read(typed: Typed, bytes_max: usize) -> Result<String, CommandError> {
         let text = say("error-plan.file-unread").with("path", path);
         CommandError::caused(Kind::Refused, text, &error).hint(hint)
     })?;
-    text::decode(&bytes).map_err(|line| {
+    text_decoding::decode(&bytes).map_err(|line| {
         let text = say("error-plan.no-known-text").count("line", line);
         let error = CommandError::new(Kind::Refused, text.with("path", path));
         error.hint(say("hint-plan.right-file"))

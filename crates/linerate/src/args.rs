@@ -1,10 +1,10 @@
 //! The command line as typed. What it means is decided by the module of each command.
 
-mod files;
-mod login;
-mod measuring;
-mod results;
-mod settings;
+mod analyze_compare_report;
+mod check_bench_tune_experiment;
+mod copy_and_ls;
+mod hosts_and_login;
+mod profiles_inspect_set_undo;
 
 use std::path::PathBuf;
 
@@ -13,16 +13,18 @@ use clap_complete::Shell;
 use locale::Language;
 
 use crate::version;
-pub use files::{CopyArguments, LinksArgument, LsArguments};
-pub use login::{ClientArgument, DialectArgument, LoginArguments, PathArguments, SignArgument};
-pub use measuring::{
+pub use analyze_compare_report::{
+    AnalyzeArguments, BetterArgument, CompareArguments, PageArguments, ReportArguments,
+};
+pub use check_bench_tune_experiment::{
     BenchArguments, CheckArguments, DirectionArgument, ExperimentArguments, ExperimentCommand,
     GoalArgument, ResumeArguments, TuneArguments,
 };
-pub use results::{
-    AnalyzeArguments, BetterArgument, CompareArguments, PageArguments, ReportArguments,
+pub use copy_and_ls::{CopyArguments, LinksArgument, LsArguments};
+pub use hosts_and_login::{
+    ClientArgument, DialectArgument, LoginArguments, PathArguments, SignArgument,
 };
-pub use settings::{
+pub use profiles_inspect_set_undo::{
     InspectArguments, ProfileArguments, ProfilesArguments, SetArguments, UndoArguments,
 };
 

@@ -14,10 +14,10 @@ use locale::{Message, say};
 use record::{KnobId, Level, Setting, Target, TrialResult, Value};
 
 use crate::args::GoalArgument;
+use crate::client_to_share_path::SharePath;
 use crate::failure::CommandError;
-use crate::path::SharePath;
 use crate::profiles::{self, Judged};
-use crate::testbed::{BLOCK_FIELD, DEPTH_FIELD};
+use crate::share_testbed::{BLOCK_FIELD, DEPTH_FIELD};
 
 /// Something to try, and what keeping it would mean.
 pub struct Proposal {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{JsonArguments, UndoArguments};
-use crate::exit::Exit;
+use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{hosts, terminal};
 

@@ -14,11 +14,11 @@ use record::{
 };
 
 use crate::args::CheckArguments;
+use crate::client_to_share_path::{SharePath, folder, resolve, timing};
 use crate::failure::CommandError;
-use crate::path::{SharePath, folder, resolve, timing};
-use crate::runs::{self, Recorder};
+use crate::run_recorder::{self, Recorder};
 use crate::terminal::Progress;
-use crate::{changes, path_facts, share, stop};
+use crate::{changes, ctrl_c, path_facts, share};
 
 /// Most trials of one check, whatever would still change what can be said.
 const TRIALS_MAX: usize = 1000;
@@ -54,12 +54,12 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     if let Some(into) = &arguments.into {
         folder(into, &arguments.path.client)?;
     }
-    let stop = stop::listen()?;
+    let stop = ctrl_c::listen()?;
     changes::tell_leftovers();
     let path = SharePath::open(typed, &arguments.path, &stop)?;
     let file = measure(arguments, &path, &RUNGS, &stop)?;
-    let analysis = runs::show(&file, &arguments.output)?;
-    Ok(runs::exit_code(&analysis))
+    let analysis = run_recorder::show(&file, &arguments.output)?;
+    Ok(run_recorder::exit_code(&analysis))
 }
 
 /// Looks at the path, measures as long as that changes what can be said, and gives the run file.
@@ -74,11 +74,11 @@ pub fn measure(
     let header = Plan::Check {
         share: path.share.address.clone(),
     };
-    let seed = runs::random_seed()?;
+    let seed = run_recorder::random_seed()?;
     let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
     progress.stage(&text("stage.path"));
     let (whole_path, asked) = (path.clone(), stop.clone());
-    let seen = stop::unless_asked(stop, move || see(&whole_path, &asked))?;
+    let seen = ctrl_c::unless_asked(stop, move || see(&whole_path, &asked))?;
     let mut recorder = Recorder::with_facts(
         &arguments.output,
         (&arguments.share, &arguments.path.login),
@@ -102,7 +102,7 @@ pub fn measure(
     };
     check.run(&mut recorder, &mut progress)?;
     if stop.is_asked() {
-        return Err(stop::interrupted());
+        return Err(ctrl_c::interrupted());
     }
     finish(recorder)
 }

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use fit::compare::{Comparison, Question, compare};
+use fit::before_after::{Comparison, Question, compare};
 use fit::table::{ARM_BYTES_MAX, Arms};
 use locale::{Message, said, say};
 use stats::Verdict;
 
 use crate::analyze::{Typed, read, wrong};
 use crate::args::CompareArguments;
-use crate::exit::Exit;
+use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{confine, terminal};
 

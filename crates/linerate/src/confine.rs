@@ -10,7 +10,7 @@ use smb::TicketCache;
 
 use crate::args::LoginArguments;
 use crate::failure::{CommandError, Kind};
-use crate::{credentials, stop, terminal};
+use crate::{credentials, ctrl_c, terminal};
 
 /// Where a password is typed.
 const TERMINAL: &str = "/dev/tty";
@@ -89,7 +89,7 @@ pub struct Held {
 /// is started here.
 pub fn to(rules: &Rules, verbose: bool) -> Result<Held, CommandError> {
     let confined = os::sandbox::confine(rules).map_err(failed)?;
-    stop::end_cleanly()?;
+    ctrl_c::end_cleanly()?;
     Ok(Held {
         confined,
         later: rules.user == User::UnprivilegedLater,

@@ -1,7 +1,7 @@
 //! `linerate copy`: files and trees to, from and between shares, over every channel.
 
 mod connections;
-pub mod show;
+pub mod summary;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,15 +18,15 @@ use smb::copy::{
 };
 
 use crate::args::{CopyArguments, LinksArgument};
+use crate::copy_progress_line::Meter;
 use crate::credentials::{Client, OfFile};
-use crate::exit::Exit;
+use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::meter::Meter;
 use crate::share::{self, TypedShare};
-use crate::{confine, stop, terminal};
+use crate::{confine, ctrl_c, terminal};
 use connections::Connections;
 pub use connections::connect;
-use show::{Ends, as_json, show, show_before_the_end, show_failures, show_without};
+use summary::{Ends, as_json, show, show_before_the_end, show_failures, show_without};
 
 /// How often the progress line is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
@@ -69,12 +69,12 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     let alone = is_one_file(&job)?;
     // Not before: until then there is nothing to be removed, and a server that is silent is not waited for.
     let asked = stop.clone();
-    let words = stop::Words {
+    let words = ctrl_c::Words {
         stopping: say("told-copy.stopping"),
         left: say("told-copy.left"),
         hint: say("hint-copy.resume-it"),
     };
-    stop::listen_with(words, move || asked.stop())?;
+    ctrl_c::listen_with(words, move || asked.stop())?;
     let progress = Progress::default();
     let began = Instant::now();
     let list = arguments.dry_run && !arguments.json;

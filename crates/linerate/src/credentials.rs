@@ -11,7 +11,7 @@ use std::path::Path;
 use clap::ValueEnum as _;
 use clap::builder::PossibleValue;
 use locale::{Message, said, say};
-use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing, input};
+use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing, bounded_read};
 use smb::{TicketCache, TicketError, TicketUse};
 use zeroize::Zeroizing;
 
@@ -385,7 +385,7 @@ fn read_file(path: &Path) -> Result<Credentials, CommandError> {
         let text = say("error-copy.credentials-unread").with("path", path.display().to_string());
         CommandError::caused(Kind::Refused, text, error).hint(say("hint-copy.credentials-file"))
     };
-    let file = input::open(path).map_err(|error| failed(&error))?;
+    let file = bounded_read::open(path).map_err(|error| failed(&error))?;
     let mut text = Zeroizing::new(String::new());
     (&file)
         .take(FILE_BYTES_MAX)

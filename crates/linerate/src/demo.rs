@@ -16,10 +16,10 @@ use crate::args::{
     CheckArguments, DemoArguments, LoginArguments, OutputArguments, PathArguments,
     ProfileArguments, TuneArguments,
 };
-use crate::exit::Exit;
+use crate::client_to_share_path::SharePath;
+use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::path::SharePath;
-use crate::{changes, check, lab_command, runs, share, stop, terminal, tune};
+use crate::{changes, check, ctrl_c, lab_command, run_recorder, share, terminal, tune};
 
 /// Two hosts, two links of 1 GbE back to back, one subnet per link, a real Samba.
 const TOPOLOGY: &str = include_str!("../../../examples/two-links.toml");
@@ -39,7 +39,7 @@ impl Drop for Guard {
 
 /// Runs the demo.
 pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
-    let stop = stop::listen()?;
+    let stop = ctrl_c::listen()?;
     let out = fresh_folder(&arguments.out)?;
     let topology = Topology::parse(TOPOLOGY)?;
     let name = free_name()?;
@@ -130,7 +130,7 @@ impl Story<'_> {
             &self.path_arguments(),
             &self.stop,
         )?;
-        let before = runs::facts(&path.hosts())?;
+        let before = run_recorder::facts(&path.hosts())?;
 
         tell(&format!("\n$ linerate check {} {ends}\n", self.share));
         let arguments = self.check_arguments();
@@ -154,7 +154,7 @@ impl Story<'_> {
         tell("\n$ linerate undo\n");
         let undone = undo(&tune_file, &state)?;
         tell(&changes::text(&undone));
-        let after = runs::facts(&path.hosts())?;
+        let after = run_recorder::facts(&path.hosts())?;
         let restored = before == after && undone.iter().all(|change| change.closed);
         tell(&text(match restored {
             true => "told-check.as-before",
@@ -166,9 +166,9 @@ impl Story<'_> {
     }
 
     fn show(&self, file: &Path) -> Result<RunAnalysis, CommandError> {
-        let analysis = runs::read(file)?;
+        let analysis = run_recorder::read(file)?;
         if !self.arguments.json {
-            runs::print(&analysis, false);
+            run_recorder::print(&analysis, false);
         }
         Ok(analysis)
     }

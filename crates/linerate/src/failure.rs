@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use locale::{Message, say, text};
 use record::Failure;
-use record::text::{clean, clean_lines};
+use record::sanitized_text::{clean, clean_lines};
 
-use crate::exit::Exit;
-use crate::status;
+use crate::exit_codes::Exit;
+use crate::nt_status_sentences;
 
 pub use record::FailureKind as Kind;
 
@@ -33,7 +33,7 @@ impl CommandError {
         cause: &(dyn std::error::Error + 'static),
     ) -> Self {
         let failure = Failure::caused(kind, message, Some(cause), |cause| {
-            let of_status = status::sentence_in(cause);
+            let of_status = nt_status_sentences::sentence_in(cause);
             [message_of(cause)].into_iter().chain(of_status).collect()
         });
         Self { failure }
@@ -193,11 +193,11 @@ fn message_of(error: &(dyn std::error::Error + 'static)) -> Message {
         lab::Error,
         os::file::Error,
         record::Error,
-        record::input::Unfit,
+        record::bounded_read::Unfit,
         smb::TicketError,
     );
     match error.downcast_ref::<std::io::Error>() {
-        Some(error) => record::input::message_of(error),
+        Some(error) => record::bounded_read::message_of(error),
         None => measure::message_of(error),
     }
 }
@@ -214,7 +214,7 @@ mod tests {
             .while_doing(theirs)
             .hint(theirs);
         let told = error.to_string();
-        let odd = |letter: char| record::text::is_unsafe(letter) && letter != '\n';
+        let odd = |letter: char| record::sanitized_text::is_unsafe(letter) && letter != '\n';
         assert!(!told.contains(odd), "{told:?}");
         let begins: Vec<&str> = told
             .lines()
@@ -225,6 +225,6 @@ mod tests {
         let because = told.lines().filter(|line| line.starts_with("  because: "));
         assert_eq!(because.count(), 1, "{told}");
         assert!(told.contains("\n    error: fake\u{fffd}"), "{told}");
-        assert!(!error.text().contains(record::text::is_unsafe));
+        assert!(!error.text().contains(record::sanitized_text::is_unsafe));
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use crate::args::Arguments;
-use crate::exit;
+use crate::exit_codes;
 
 /// What the screen of a command holds beside what it does and its arguments.
 struct Screen {
@@ -265,7 +265,7 @@ fn with_help(extent: Extent) -> Command {
             .after_help(
                 "`linerate COMMAND --help` has examples, `linerate --help-all` the exit codes",
             ),
-        Extent::All => command.after_help(format!("{}\n\n{FOLDERS}", exit::help())),
+        Extent::All => command.after_help(format!("{}\n\n{FOLDERS}", exit_codes::help())),
     };
     command = command
         .mut_args(|option| match extent {

@@ -15,7 +15,7 @@ use report::quantity;
 
 use crate::args::InspectArguments;
 use crate::changes::{hint, style};
-use crate::exit::Exit;
+use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{hosts, terminal};
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::{JsonArguments, LabCommand};
 use crate::changes::style;
 use crate::failure::{CommandError, Kind};
-use crate::{hosts, stop, terminal};
+use crate::{ctrl_c, hosts, terminal};
 
 /// What `lab up --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -260,7 +260,7 @@ fn run_on(typed: &str, command: &[String]) -> Result<ExitCode, CommandError> {
     };
     match lab::find(&lab)?.run(&host, command)? {
         Ran::Ended(status) => Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))),
-        Ran::Stopped => Err(stop::interrupted()),
+        Ran::Stopped => Err(ctrl_c::interrupted()),
     }
 }
 

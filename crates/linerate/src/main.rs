@@ -6,42 +6,42 @@ mod bench;
 mod candidates;
 mod changes;
 mod check;
-mod collect;
+mod client_to_share_path;
 mod compare;
 mod confine;
 mod copy;
+mod copy_progress_line;
 mod credentials;
+mod ctrl_c;
 mod demo;
 mod doctor;
-mod exit;
+mod exit_codes;
 mod experiment;
 mod failure;
 mod help;
-mod host_knobs;
+mod host_command;
 mod hosts;
 mod inspect;
-mod json;
+#[cfg(test)]
+mod json_schemas;
+mod knob_switching;
 mod lab_command;
 mod log;
 mod ls;
 mod manual;
-mod meter;
-mod page;
-mod path;
+mod nt_status_sentences;
+mod optional_host_facts;
 mod path_facts;
 mod profiles;
-mod reverse_path;
-mod runs;
-#[cfg(test)]
-mod schema;
-mod session;
+mod report_command;
+mod reverse_path_probe;
+mod run_recorder;
 mod set;
 mod share;
-mod status;
-mod stop;
+mod share_testbed;
+mod ssh_lockout;
 mod terminal;
-mod testbed;
-mod trial;
+mod trial_process;
 mod tune;
 mod version;
 
@@ -51,7 +51,7 @@ use clap::FromArgMatches;
 use locale::say;
 
 use args::{Arguments, Command, LabCommand};
-use exit::Exit;
+use exit_codes::Exit;
 use failure::{CommandError, Kind};
 
 fn main() -> ExitCode {
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         }
         Err(error) => said_by_clap(&error),
     };
-    stop::park_if_leaving();
+    ctrl_c::park_if_leaving();
     let code = match result.and_then(unless_lost) {
         Ok(code) => code,
         Err(error) => {
@@ -138,7 +138,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     log::begin(arguments.log.as_deref())?;
     tracing::info!(version = version::LONG, "begins");
     if !listens_by_itself(command) {
-        stop::end_cleanly()?;
+        ctrl_c::end_cleanly()?;
     }
     match command {
         Command::Check(arguments) => check::run(arguments),
@@ -152,7 +152,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         Command::Changes(arguments) => changes::list(arguments),
         Command::Analyze(arguments) => analyze::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
-        Command::Report(arguments) => page::report(arguments),
+        Command::Report(arguments) => report_command::report(arguments),
         Command::Copy(arguments) => copy::run(arguments),
         Command::Ls(arguments) => ls::run(arguments),
         Command::Lab(command) => lab_command::run(command),
@@ -160,10 +160,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Man(arguments) => manual::page(arguments),
         Command::Completions { shell } => manual::completions(*shell),
-        Command::Trial => trial::run(),
-        Command::Worker => trial::work(),
-        Command::Probe => trial::probe(),
-        Command::Page(arguments) => page::draw(arguments),
+        Command::Trial => trial_process::run(),
+        Command::Worker => trial_process::work(),
+        Command::Probe => trial_process::probe(),
+        Command::Page(arguments) => report_command::draw(arguments),
         Command::Confined => doctor::confine(),
     }
 }

@@ -9,9 +9,9 @@ use record::{
 };
 use serde::Deserialize;
 
+use crate::client_to_share_path::{SharePath, addresses};
 use crate::failure::CommandError;
-use crate::path::{SharePath, addresses};
-use crate::{collect, reverse_path};
+use crate::{optional_host_facts, reverse_path_probe};
 
 /// Addresses of a server that are looked at.
 const ADDRESSES_MAX: usize = 16;
@@ -69,7 +69,7 @@ pub fn gather(
         }
     }
     for (host, facts) in path.hosts().into_iter().zip(facts) {
-        let (settings, missing) = collect::settings(host, facts);
+        let (settings, missing) = optional_host_facts::settings(host, facts);
         observed.settings.extend(settings);
         observed.missing.extend(missing);
     }
@@ -234,7 +234,7 @@ fn prove(
         return Vec::new();
     }
     let mut proofs = path.runner.prove_mtus(targets, stop).unwrap_or_default();
-    let known = |(index, host)| reverse_path::Known {
+    let known = |(index, host)| reverse_path_probe::Known {
         host,
         facts: facts.get(index),
     };
@@ -242,7 +242,7 @@ fn prove(
     if let Some(client) = hosts.next().filter(|_| !stop.is_asked()) {
         // A server that did not say what it is does not answer to this either.
         let server = hosts.next().filter(|server| server.facts.is_some());
-        reverse_path::complete(client, server, &mut proofs);
+        reverse_path_probe::complete(client, server, &mut proofs);
     }
     proofs
 }

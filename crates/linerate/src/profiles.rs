@@ -16,15 +16,15 @@ use host::profile::{
 };
 use locale::{Message, said, say};
 use os::file::{Folder, Readers};
-use record::text::clean;
+use record::sanitized_text::clean;
 use record::{BitsPerSecond, HostFacts, HostName, Level, LinkState, Setting, Target, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{ProfileArguments, ProfilesArguments, SetArguments};
 use crate::changes::hint;
+use crate::client_to_share_path::{self, SharePath};
 use crate::failure::{CommandError, Kind};
-use crate::path::{self, SharePath};
 use crate::terminal;
 
 /// What `profiles --json` prints.
@@ -452,7 +452,7 @@ pub fn on_path<'a>(
 ) -> Result<Vec<Judged<'a>>, CommandError> {
     let client = host::facts(&path.client)?;
     let server = path.server.as_ref().map(host::facts).transpose()?;
-    let address = path::resolve(&path.client, &path.share.address.server)?;
+    let address = client_to_share_path::resolve(&path.client, &path.share.address.server)?;
     let round_trip = ping(&path.client, address)?;
     let situation = |facts, role, nics: Vec<String>, shares| Situation {
         facts,

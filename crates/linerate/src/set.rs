@@ -17,10 +17,10 @@ use serde::Serialize;
 use crate::args::SetArguments;
 use crate::changes::{hint, style};
 use crate::failure::{CommandError, Kind};
+use crate::host_command::HostCommand;
 use crate::hosts::Named;
-use crate::json::HostCommand;
 use crate::profiles::{self, Judged, JudgedProfile};
-use crate::{hosts, session, stop, terminal};
+use crate::{ctrl_c, hosts, ssh_lockout, terminal};
 
 /// Who the journal says made the change.
 const RUN: &str = "set";
@@ -78,7 +78,7 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let stop = stop::listen()?;
+    let stop = ctrl_c::listen()?;
     // Before anything is read, so that nobody changes it between the look and the change.
     let journal = Journal::open(&journal::state_folder()?, RUN)?;
     let (change, rules) = plan()?;
@@ -106,19 +106,19 @@ fn make(
     stop: &Stop,
 ) -> Result<(String, Vec<Item>), CommandError> {
     let at_risk = match named {
-        Named::Local => session::at_risk(host, &change)?,
+        Named::Local => ssh_lockout::at_risk(host, &change)?,
         Named::Lab { .. } | Named::Ssh(_) => None,
     };
     if let Some(nic) = &at_risk {
-        session::check_terminal(nic)?;
+        ssh_lockout::check_terminal(nic)?;
     }
     let mut open = journal.begin(change)?;
     open.apply().map_err(|error| explain(arguments, error))?;
     let limit = Duration::from_secs(arguments.lease);
-    let is_alive = at_risk.is_none() || session::is_alive(limit, stop);
+    let is_alive = at_risk.is_none() || ssh_lockout::is_alive(limit, stop);
     if stop.is_asked() {
         open.close()?;
-        return Err(stop::interrupted());
+        return Err(ctrl_c::interrupted());
     }
     if !is_alive {
         open.close()?;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use record::text::{clean, clean_lines, is_unsafe};
+use record::sanitized_text::{clean, clean_lines, is_unsafe};
 use serde::Serialize;
 
 /// Widest line that is printed.

@@ -21,11 +21,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{CheckArguments, OutputArguments, TuneArguments};
+use crate::client_to_share_path::SharePath;
 use crate::failure::{CommandError, Kind};
-use crate::path::SharePath;
 use crate::profiles::{self, Judged};
-use crate::testbed::Load;
-use crate::{changes, check, runs, share, stop, terminal};
+use crate::share_testbed::Load;
+use crate::{changes, check, ctrl_c, run_recorder, share, terminal};
 use dry_run::dry_run;
 use execute::{Job, carry_out};
 use search::{proposals, search};
@@ -48,7 +48,7 @@ pub struct NothingToTry {
 pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let began = Instant::now();
     let typed = share::parse(&arguments.share)?;
-    let stop = stop::listen()?;
+    let stop = ctrl_c::listen()?;
     changes::tell_leftovers();
     let path = SharePath::open(typed, &arguments.path, &stop)?;
     let profile = profiles::asked(&arguments.profile)?;
@@ -81,8 +81,8 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     }
     let state = journal::state_folder()?;
     let file = experiment(arguments, &path, &plan, &state, &stop)?;
-    let analysis = runs::show(&file, &arguments.output)?;
-    Ok(runs::exit_code(&analysis))
+    let analysis = run_recorder::show(&file, &arguments.output)?;
+    Ok(run_recorder::exit_code(&analysis))
 }
 
 fn nothing_to_try(arguments: &TuneArguments, reason: Message) -> ExitCode {
@@ -130,7 +130,7 @@ fn find_fixes(
         read_only: false,
     };
     let file = check::measure(&check, path, &check::PATH_RUNGS, stop)?;
-    let analysis = runs::read(&file)?;
+    let analysis = run_recorder::read(&file)?;
     Ok(analysis
         .diagnosis
         .map(|diagnosis| diagnosis.fixes)
@@ -207,7 +207,7 @@ fn plan_of(
 ) -> Result<TunePlan, CommandError> {
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => runs::random_seed()?,
+        None => run_recorder::random_seed()?,
     };
     let mut plan = TunePlan::new(candidates, seed);
     plan.blocks = usize::try_from(arguments.blocks).unwrap_or(usize::MAX);

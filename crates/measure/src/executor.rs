@@ -12,7 +12,7 @@ use record::{
     Stage, TrialInput, Workload,
 };
 
-use crate::cold::{Warmth, cool};
+use crate::page_cache_eviction::{Warmth, cool};
 use crate::{Counters, FarServer, IPERF3_PORT, Kept, Runner, Stop};
 
 /// The file that is read from the disk and copied: what the share moves in this time.

@@ -4,48 +4,48 @@
 //! is what starts it, feeds it and ends it. The far end of raw TCP is a real iperf3
 //! ([`FarServer`]), the far end of a share is whatever serves it.
 
-mod clock;
-mod cold;
-mod counters;
+mod benchmark_recipes;
 mod error;
 mod executor;
-mod folder;
+mod file_server_cpu;
+mod file_tasks;
+mod fio_folder;
 #[doc(hidden)]
 pub mod fuzzing;
-mod job;
-mod keep;
-mod load;
+mod host_counters;
+mod interval_sampling;
+mod iperf3_client;
+mod iperf3_server;
+mod kept_test_file;
 mod local_copy_folder;
 mod mtu;
-mod operations;
-mod recipe;
-mod runner;
-mod scratch;
-mod server;
-mod serving;
+mod page_cache_eviction;
+mod queue_depth_and_latency;
+mod read_copy_small_files;
+mod sandboxed_worker;
+mod scratch_folder;
 mod share;
-mod socket;
+mod socket_options;
 mod stop;
-mod task;
-mod tcp;
-mod trial;
-mod worker;
+mod tcp_and_engine_clock;
+mod trial_launcher;
+mod trial_process;
 
+pub use benchmark_recipes::{PRESETS, Preset, preset, recipe, recipe_named_by_a_file};
 pub use error::{Error, message_of, ticket_hint};
 pub use executor::{Executed, Executor, Setup};
-pub use folder::fio_command;
-pub use load::Counters;
+pub use file_server_cpu::Serving;
+pub use fio_folder::fio_command;
+pub use host_counters::Counters;
+pub use iperf3_server::{FarServer, IPERF3_PORT};
 pub use mtu::{MtuTarget, probe_main};
-pub use recipe::{PRESETS, Preset, preset, recipe, recipe_named_by_a_file};
-pub use runner::{Kept, Runner};
-pub use server::{FarServer, IPERF3_PORT};
-pub use serving::Serving;
+pub use sandboxed_worker::Worker;
+#[cfg(unix)]
+pub use sandboxed_worker::worker_main;
 pub use share::{agreed, demanded, login};
 pub use stop::Stop;
-pub use trial::{Failed, check, trial, trial_main};
-pub use worker::Worker;
-#[cfg(unix)]
-pub use worker::worker_main;
+pub use trial_launcher::{Kept, Runner};
+pub use trial_process::{Failed, check, trial, trial_main};
 
 /// What TCP knows, as it is recorded.
 fn tcp_detail(tcp: &smb::TcpFacts) -> record::TcpDetail {

@@ -9,8 +9,8 @@ use record::{Bytes, Job, JobWorkload, Storage, Task, Workload};
 use rustix::fs::statvfs;
 use smb::copy::Place;
 
-use crate::folder::{file_system, no_disk, whole};
-use crate::scratch::ScratchFolder;
+use crate::fio_folder::{file_system, no_disk, whole};
+use crate::scratch_folder::ScratchFolder;
 use crate::share::SPARE_SHARE;
 use crate::{Error, Stop};
 

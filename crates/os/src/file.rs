@@ -17,14 +17,14 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 mod below;
-mod held;
-mod walk;
+mod held_folder;
+mod path_resolution;
 
 pub use below::read_below;
-pub use held::Held;
-pub(crate) use walk::enter_named;
-pub use walk::resolve;
-use walk::{Missing, Trust, walk};
+pub use held_folder::Held;
+pub(crate) use path_resolution::enter_named;
+pub use path_resolution::resolve;
+use path_resolution::{Missing, Trust, walk};
 
 /// Entries of a folder of ours that are looked at.
 const ENTRIES_MAX: usize = 1_000_000;

@@ -1,9 +1,9 @@
 //! What needs care with the operating system: opening files that linerate keeps or that a person
-//! names (`file`), folders of our own where others may write (`made`), and giving up rights before bytes of
-//! strangers are parsed (`sandbox`).
+//! names (`file`), folders of our own where others may write (`folder_in_world_writable`), and giving up
+//! rights before bytes of strangers are parsed (`sandbox`).
 
 pub mod file;
-pub mod made;
+pub mod folder_in_world_writable;
 pub mod sandbox;
 
 /// Whether this process has root's rights.

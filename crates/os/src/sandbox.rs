@@ -5,7 +5,7 @@
 //! What the system lacks of that is said by [`Confined`], never passed over in silence.
 
 #[cfg_attr(target_os = "linux", path = "sandbox/linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "sandbox/other.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "sandbox/not_linux.rs")]
 mod imp;
 
 use locale::{Message, say};
@@ -133,7 +133,8 @@ pub fn close_inherited() -> io::Result<()> {
     imp::close_inherited()
 }
 
-/// Gives a folder that was just made to the user that [`confine`] makes of root; see [`crate::made::Made::give`].
+/// Gives a folder that was just made to the user that [`confine`] makes of root; see
+/// [`crate::folder_in_world_writable::Made::give`].
 pub(crate) fn give(folder: BorrowedFd<'_>, now: &Stat) -> io::Result<()> {
     imp::give(folder, now)
 }

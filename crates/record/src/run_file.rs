@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use locale::{Language, Message, say};
 use serde::{Deserialize, Serialize};
 
-use crate::input::{self, Lines};
-use crate::text::{EXCERPT_CHARS_MAX, excerpt, of_a_line};
-use crate::weight::{elements, weight};
+use crate::bounded_read::{self, Lines};
+use crate::memory_weight::{elements, weight};
+use crate::sanitized_text::{EXCERPT_CHARS_MAX, excerpt, of_a_line};
 use crate::{
     Design, Event, Header, Nanoseconds, Outcome, PathFacts, RUN_FORMAT, RUN_VERSION, Record, Round,
     Run, Sample, Schedule, Stage, TrialRecord,
@@ -221,10 +221,10 @@ impl Run {
     /// When the file cannot be read, is no run file, a line before the last is damaged, or it holds more
     /// than any run of this program.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        Self::read_open(input::open(path), path)
+        Self::read_open(bounded_read::open(path), path)
     }
 
-    /// The same of a file that [`input::open`] was asked for, whose path is said in errors.
+    /// The same of a file that [`bounded_read::open`] was asked for, whose path is said in errors.
     ///
     /// # Errors
     /// As [`Run::read`].
@@ -493,7 +493,7 @@ fn parse_header(line: &[u8]) -> Result<Header, Message> {
 
 fn unread(path: &Path, source: io::Error) -> Error {
     match source.kind() {
-        io::ErrorKind::FileTooLarge => too_large(path, input::message_of(&source)),
+        io::ErrorKind::FileTooLarge => too_large(path, bounded_read::message_of(&source)),
         _ => io_error("read", path, source),
     }
 }

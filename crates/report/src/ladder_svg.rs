@@ -3,10 +3,10 @@
 use analysis::RunAnalysis;
 use maud::{Markup, PreEscaped, html};
 
-use crate::columns::wrap;
+use crate::column_widths::wrap;
 use crate::html::{STYLE, longest_rate};
 use crate::plot;
-use crate::text::clean_lines;
+use crate::text_sanitizing::clean_lines;
 use crate::view;
 
 /// Pixels of the picture's width, of its margins, and between the two directions.

@@ -5,10 +5,10 @@ use locale::{counted, said, say, text};
 use record::{Direction, Plan};
 use stats::Estimate;
 
-use crate::page::{Ink, Page, Style, bar, left, right};
-use crate::text::{clean, shorten, width};
+use crate::terminal_layout::{Ink, Page, Style, bar, left, right};
+use crate::text_sanitizing::{clean, shorten, width};
 use crate::view::{self, Ladder, Tone};
-use crate::{columns, design, quantity, recipe};
+use crate::{bench_recipe_results, column_widths, factorial_experiment, quantity};
 
 /// Causes that are shown: the later ones mostly follow from the first.
 const CAUSES_MAX: usize = 3;
@@ -49,7 +49,7 @@ pub fn page(analysis: &RunAnalysis, style: Style) -> String {
         Plan::Experiment { .. } => {}
     }
     let tables = match &analysis.design {
-        Some(result) => design::terminal(&mut page, result, style),
+        Some(result) => factorial_experiment::terminal(&mut page, result, style),
         None => String::new(),
     };
     foot(&mut page, analysis);
@@ -77,11 +77,11 @@ pub fn table(headers: &[&str], rows: &[Vec<String>], style: Style) -> String {
     let all: Vec<Vec<String>> = std::iter::once(headers).chain(rows).collect();
     let count = all.iter().map(Vec::len).max().unwrap_or(0);
     let lost = BETWEEN * count.saturating_sub(1) + AROUND;
-    let widths = columns::widths(&all, style.columns().saturating_sub(lost));
+    let widths = column_widths::widths(&all, style.columns().saturating_sub(lost));
     let mut lines = all.iter().map(|row| {
         let cells = row.iter().zip(&widths);
         cells
-            .map(|(text, width)| columns::wrap(text, *width))
+            .map(|(text, width)| column_widths::wrap(text, *width))
             .collect::<Vec<String>>()
     });
     if let Some(headers) = lines.next() {
@@ -426,8 +426,8 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
 }
 
 fn bench(page: &mut Page, analysis: &RunAnalysis) {
-    if let Some(recipe) = recipe::of(analysis) {
-        recipe::terminal(page, recipe, analysis);
+    if let Some(recipe) = bench_recipe_results::of(analysis) {
+        bench_recipe_results::terminal(page, recipe, analysis);
         if !analysis.sessions.is_empty() {
             page.gap();
             sessions(page, analysis);

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 
-use crate::sync::{Mutex, MutexGuard};
+use crate::std_or_shuttle::{Mutex, MutexGuard};
 
 /// Bytes before the payload: frame prefix, transform header, header and body of a WRITE.
 pub(crate) const HEADROOM_BYTES: usize = 256;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::session::numbers::ChannelNumber;
+use crate::session::identifiers::ChannelNumber;
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

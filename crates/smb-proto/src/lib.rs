@@ -21,26 +21,26 @@
 //! }
 //! ```
 
-pub mod auth;
+pub mod authenticator;
 pub mod block;
 pub mod channel;
-pub mod crypto;
 pub mod error;
-pub mod plan;
+pub mod monotonic_time;
+pub mod multichannel_plan;
 pub mod sealing;
 pub mod session;
-mod sync;
-pub mod time;
-pub mod trickle;
+pub mod signing_and_keys;
+mod std_or_shuttle;
+pub mod trickling_replies;
 pub mod wire;
 
-pub use auth::{Authenticator, SessionKey, Step};
+pub use authenticator::{Authenticator, SessionKey, Step};
 pub use block::{Block, BlockPool, Payload};
 pub use channel::{Channel, ChannelSettings, ChannelStatistics, Event, OriginPart, Transmission};
 pub use error::{Error, NtStatus};
-pub use plan::plan;
+pub use monotonic_time::Time;
+pub use multichannel_plan::plan;
 pub use session::{
     ChannelNumber, FileKey, Reply, Request, Session, SessionSettings, Sink, Source, TransferKey,
     TreeKey,
 };
-pub use time::Time;

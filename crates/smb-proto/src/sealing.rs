@@ -11,9 +11,9 @@ use ccm::aead::inout::InOutBuf;
 use ccm::aead::{AeadInOut, KeyInit};
 use ccm::consts::{U11, U16};
 
-use crate::crypto::{self, PreauthHash};
 use crate::error::{Error, Result};
 use crate::session::{Cipher, Dialect};
+use crate::signing_and_keys::{self, PreauthHash};
 use crate::wire::TransformHeader;
 
 const GCM_NONCE: usize = 12;
@@ -204,7 +204,7 @@ fn kinds(
     exported: &[u8],
     preauth: &PreauthHash,
 ) -> Result<[Kind; 2]> {
-    let [to_server, to_client] = crypto::cipher_keys(dialect, cipher, exported, preauth);
+    let [to_server, to_client] = signing_and_keys::cipher_keys(dialect, cipher, exported, preauth);
     Ok([
         Kind::new(cipher, &to_server)?,
         Kind::new(cipher, &to_client)?,

@@ -14,9 +14,9 @@ use smb_proto::session::{Access, CreateOptions, EncryptionPolicy, Reply, Request
 use smb_proto::wire::{Message as _, ReferralResponse};
 
 use crate::auth::{Login, Mechanism, Proof};
+use crate::blocking_request::ask;
 use crate::copy::name::{joined, printable};
 use crate::error::Error;
-use crate::request::ask;
 use crate::session::{Policy, Route, Server, Session, Shared, local_nics};
 use crate::shares::IPC_SHARE;
 use crate::signal::lock;

@@ -5,9 +5,9 @@ use smb_proto::Authenticator;
 
 use crate::auth::{AuthError, Exchange, Login};
 use crate::copy::name::Rules;
-use crate::copy::{Names, link, name, record};
+use crate::copy::{Names, name, resume_record, symbolic_links};
 use crate::dfs;
-use crate::kerberos::{self, Configuration, KdcRefusal};
+use crate::kdc_client::{self, Configuration, KdcRefusal};
 use crate::ntlm;
 
 /// Logs in against a server that answers with these tokens, whatever they are; whether all of them were
@@ -38,7 +38,7 @@ pub fn ntlm_answer(challenge: &[u8], server: &str) -> Result<Vec<u8>, AuthError>
 /// What a reply of a KDC refuses.
 #[must_use]
 pub fn kdc_refusal(reply: &[u8]) -> Option<KdcRefusal> {
-    kerberos::refusal(reply)
+    kdc_client::refusal(reply)
 }
 
 /// The KDCs of a realm by a `krb5.conf`, its default realm where none is named.
@@ -75,7 +75,7 @@ fn rules(posix: bool) -> Rules {
 /// Whether a link in a folder so deep below what is copied is copied as one.
 #[must_use]
 pub fn link_stays_below(target: &str, depth: usize) -> bool {
-    link::stays_below(target, depth)
+    symbolic_links::stays_below(target, depth)
 }
 
 /// The name that a file of this machine gets on a share.
@@ -101,7 +101,7 @@ pub fn is_of_part(name: &str) -> bool {
 /// What a record beside a part says is complete, written again.
 #[must_use]
 pub fn record_of_part(text: &[u8]) -> Option<String> {
-    record::Record::parse(text).map(record::Record::to_text)
+    resume_record::Record::parse(text).map(resume_record::Record::to_text)
 }
 
 /// A record of such content with the check sum that it wants.

@@ -22,57 +22,55 @@
 //! ```
 
 mod auth;
-mod broker;
+mod blocking_request;
+mod channel_discovery;
+mod channel_driver;
 pub mod copy;
-pub mod deadline;
 mod der;
 mod dfs;
-mod direct;
-mod discovery;
-mod driver;
-mod entries;
+mod directory_listing;
 mod error;
 mod file;
 #[doc(hidden)]
 pub mod fuzzing;
-mod holders;
-mod kerberos;
-#[cfg(all(test, feature = "model"))]
-mod model;
+mod kdc_client;
 mod ntlm;
-mod operation;
-mod paths;
-mod posix;
+mod open_file_holders;
+mod posix_extensions;
+pub mod read_with_deadline;
 mod reconnect;
-mod request;
-mod service;
 mod session;
 mod shares;
 mod signal;
-mod small;
-mod smb1;
+mod single_path_operations;
+mod small_file_write;
+mod smb1_only_probe;
 mod socket;
 mod spnego;
-mod sync;
+mod srvsvc_rpc;
+mod std_or_shuttle;
+#[cfg(all(test, feature = "model"))]
+mod thread_interleaving_model;
 mod tickets;
+mod token_broker;
 mod tree;
+mod tree_path_methods;
+mod zero_copy_transfer;
 
 pub use auth::{AuthError, Login, Mechanism, NoKerberos, Proof, Refusal};
-pub use broker::{Broker, serve as serve_tokens};
 pub use dfs::Referrals;
-pub use direct::{Source, Target};
-pub use entries::Entries;
+pub use directory_listing::Entries;
 pub use error::Error;
 pub use file::{File, Piece, Pieces};
-pub use kerberos::KdcRefusal;
-pub use operation::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
+pub use kdc_client::KdcRefusal;
 pub use session::{
     CHANNELS_MAX, ChannelStatus, ChannelsMax, Policy, Server, Session, cipher_name, dialect_name,
     local_nics, signing_algorithm_name,
 };
 pub use shares::{ShareEntry, ShareKind};
 pub use signal::Stop;
-pub use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
+pub use single_path_operations::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
+pub use smb_proto::multichannel_plan::{LocalAddress, LocalNic, Pair, ServerInterface};
 pub use smb_proto::session::{
     Access, Cipher, CreateOptions as OpenOptions, Created, Dialect, DirectoryEntry, Disposition,
     EncryptionPolicy, FileTimes, FsSize, Identity, Negotiated, Posix, SigningAlgorithm,
@@ -84,4 +82,6 @@ pub use socket::{
     whole_segments,
 };
 pub use tickets::{TicketCache, TicketError, TicketUse, has_kerberos_library, ticket};
+pub use token_broker::{Broker, serve as serve_tokens};
 pub use tree::{Replace, Tree};
+pub use zero_copy_transfer::{Source, Target};

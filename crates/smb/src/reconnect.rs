@@ -13,8 +13,8 @@ use crate::auth::Refusal;
 use crate::error::Error;
 use crate::session::{Shared, random};
 use crate::signal::{Stop, lock};
-use crate::sync::atomic::Ordering;
-use crate::sync::now;
+use crate::std_or_shuttle::atomic::Ordering;
+use crate::std_or_shuttle::now;
 
 /// From the first attempt to the second when all channels are lost; doubled from then on.
 const WAIT_FIRST: Duration = Duration::from_millis(100);

@@ -5,8 +5,8 @@ use smb_proto::Error as ProtocolError;
 use smb_proto::wire::{Message as _, ShareEnumArguments, ShareEnumResults, ShareRecord};
 
 use crate::error::Error;
-use crate::service::{Limits, Service, encoded, refusal};
 use crate::session::Session;
+use crate::srvsvc_rpc::{Limits, Service, encoded, refusal};
 use crate::tree::Tree;
 
 /// The share that every server has: of pipes, and for questions that are about no share.

@@ -4,8 +4,8 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
-use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Condvar, Mutex, MutexGuard, now};
+use crate::std_or_shuttle::atomic::{AtomicBool, Ordering};
+use crate::std_or_shuttle::{Condvar, Mutex, MutexGuard, now};
 
 /// Locks, also after a panic elsewhere: nothing that this crate does under a lock can stop half
 /// way and leave a state that makes no sense.

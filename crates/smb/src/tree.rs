@@ -8,10 +8,10 @@ use smb_proto::session::{
 };
 use smb_proto::{FileKey, TreeKey};
 
+use crate::blocking_request::{ask_chain, ask_protocol, tell};
 use crate::error::Error;
-use crate::request::{ask_chain, ask_protocol, tell};
 use crate::session::Shared;
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::std_or_shuttle::atomic::{AtomicBool, Ordering};
 
 /// A connected share. Paths are relative to it, with `/` or `\` between the parts; where it [is POSIX](Self::is_posix),
 /// with `/` only.

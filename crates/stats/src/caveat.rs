@@ -9,7 +9,7 @@
 
 use locale::{Argument, Message, say};
 
-use crate::order::{median_of_sorted, sorted};
+use crate::order_statistics::{median_of_sorted, sorted};
 use crate::signed_rank::blocks_min;
 
 /// Up to this n drift is looked for: the test counts pairs.

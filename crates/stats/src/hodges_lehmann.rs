@@ -3,7 +3,7 @@
 use locale::{Message, say};
 
 use crate::median::median_interval;
-use crate::order::{cut, median_of_sorted, normal_cut, sorted};
+use crate::order_statistics::{cut, median_of_sorted, normal_cut, sorted};
 use crate::signed_rank::signed_rank_distribution;
 
 /// Up to this n the signed-rank distribution is computed exactly, above it is taken as normal.

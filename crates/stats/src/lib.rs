@@ -4,17 +4,18 @@
 //! ([`PairedRatios`]). Every result is an [`Estimate`]: it carries its number of blocks, its interval,
 //! the confidence that this really reaches, and what a reader must know.
 //!
-//! Modules use only those before them: `distribution`, `order`, `signed_rank`, `caveat`, `estimate`,
-//! `median`, `hodges_lehmann`, `permutation`, `paired`, `equivalence`, `sample_size`, `sequential`, `two_stage`, `two_sample`.
+//! Modules use only those before them: `normal_and_student_t`, `order_statistics`, `signed_rank`, `caveat`,
+//! `estimate`, `median`, `hodges_lehmann`, `permutation`, `paired_ratios`, `equivalence`, `sample_size`, `sequential`,
+//! `two_stage`, `two_sample`.
 
 mod caveat;
-mod distribution;
 mod equivalence;
 mod estimate;
 mod hodges_lehmann;
 mod median;
-mod order;
-mod paired;
+mod normal_and_student_t;
+mod order_statistics;
+mod paired_ratios;
 mod permutation;
 mod sample_size;
 pub mod sequential;
@@ -26,7 +27,7 @@ pub use equivalence::{Verdict, alarm, verdict};
 pub use estimate::{Estimate, Unit, computed, quotient};
 pub use hodges_lehmann::hodges_lehmann;
 pub use median::median;
-pub use order::median_of_sorted;
-pub use paired::PairedRatios;
+pub use order_statistics::median_of_sorted;
+pub use paired_ratios::PairedRatios;
 pub use sample_size::{BLOCKS_TO_SETTLE_MAX, detectable_shift};
 pub use signed_rank::blocks_min;

@@ -3,7 +3,7 @@
 use locale::say;
 
 use crate::caveat::{Scale, drift, outliers, too_few};
-use crate::order::{cut, median_of_sorted, normal_cut, sorted};
+use crate::order_statistics::{cut, median_of_sorted, normal_cut, sorted};
 use crate::{Estimate, Unit};
 
 /// Up to this n the binomial distribution is summed exactly (2^-1000 is still a normal number).

@@ -17,11 +17,11 @@
 //! different in 64 of 1000. So where these orders are enough for the confidence, they are counted alone; and so they
 //! are where not even all exchanges are enough, as the confidence that is reached is then what the orders allow.
 
-mod scores;
+mod block_scores;
 
-use crate::distribution::standard_normal_above;
-use crate::order::median_of_sorted;
-use scores::scores;
+use crate::normal_and_student_t::standard_normal_above;
+use crate::order_statistics::median_of_sorted;
+use block_scores::scores;
 
 /// Fewer blocks than this cannot tell a trial that stands apart.
 const CLEANED_N_MIN: usize = 8;

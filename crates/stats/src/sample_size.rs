@@ -4,9 +4,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::PairedRatios;
-use crate::distribution::{standard_normal_draw, standard_normal_quantile, student};
 use crate::hodges_lehmann::location;
-use crate::paired::SIGNED_RANK_WIDENING;
+use crate::normal_and_student_t::{standard_normal_draw, standard_normal_quantile, student};
+use crate::paired_ratios::SIGNED_RANK_WIDENING;
 use crate::signed_rank::blocks_min;
 
 /// The most blocks that are proposed to settle a question; more is no advice.

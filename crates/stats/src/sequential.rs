@@ -16,8 +16,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::distribution::{sane, student};
-use crate::paired::SIGNED_RANK_WIDENING;
+use crate::normal_and_student_t::{sane, student};
+use crate::paired_ratios::SIGNED_RANK_WIDENING;
 use crate::{BLOCKS_TO_SETTLE_MAX, Estimate, PairedRatios, Unit};
 
 /// Whether a ratio is above a threshold.

@@ -1,6 +1,6 @@
 //! The distribution of the signed-rank sum (Wilcoxon 1945).
 
-use crate::distribution::sane;
+use crate::normal_and_student_t::sane;
 
 /// Probabilities of the signed-rank sum 0, 1, 2, ... of n values without effect: each rank is in the
 /// sum or not, like a coin.

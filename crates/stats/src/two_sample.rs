@@ -2,8 +2,8 @@
 //! the Hodges-Lehmann estimate, with the exact interval of the Mann-Whitney statistic (Mann and Whitney
 //! 1947; Hollander, Wolfe and Chicken 2014, section 4.3), which assumes no distribution.
 
-use crate::distribution::{sane, standard_normal_quantile};
-use crate::order::{cut, median_of_sorted, normal_cut};
+use crate::normal_and_student_t::{sane, standard_normal_quantile};
+use crate::order_statistics::{cut, median_of_sorted, normal_cut};
 use crate::{Estimate, Unit};
 
 /// Up to so many pairs of values the distribution is computed exactly, above it is taken as normal.

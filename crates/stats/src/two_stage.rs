@@ -7,8 +7,8 @@
 //! together stay within the error.
 
 use crate::PairedRatios;
-use crate::distribution::{student, student_beyond};
-use crate::paired::SIGNED_RANK_WIDENING;
+use crate::normal_and_student_t::{student, student_beyond};
+use crate::paired_ratios::SIGNED_RANK_WIDENING;
 
 /// The share of the error that pays for the short second stage.
 const INTERIM_SHARE: f64 = 0.1;

@@ -2,17 +2,17 @@
 //! whether its statistics hold on simulated machines. `make` has each of them.
 #![expect(clippy::print_stdout, reason = "its tasks print tables and JSON")]
 
-mod coverage;
-mod differences;
-mod gallery;
+mod bench_against_iperf3_and_fio;
+mod interval_coverage;
 // At the top, where the other simulations of the tests look for it.
 #[path = "../../experiment/tests/it/noise.rs"]
 mod noise;
+mod report_gallery;
 mod scenarios;
+mod simulated_tuning;
 mod speeds;
 mod support;
-mod truth;
-mod tuning;
+mod tune_detection_power;
 
 use std::process::ExitCode;
 
@@ -36,15 +36,15 @@ enum Task {
     /// Check every lab of the library of faults (`make scenarios`)
     Scenarios(scenarios::Arguments),
     /// Hold presets of `linerate bench` against the tools that they stand for (`make truth`)
-    Truth(truth::Arguments),
+    Truth(bench_against_iperf3_and_fio::Arguments),
     /// See how often `tune` finds a known difference on real labs (`make differences`)
-    Differences(differences::Arguments),
+    Differences(tune_detection_power::Arguments),
     /// See how often intervals hold on simulated machines (`make coverage`)
-    Coverage(coverage::Arguments),
+    Coverage(interval_coverage::Arguments),
     /// See how well `tune --goal` searches simulated machines (`make tuning`)
     Tuning,
     /// Draw pages of the tests' runs, and of run files, for looking at
-    Gallery(gallery::Arguments),
+    Gallery(report_gallery::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -63,14 +63,14 @@ fn run(task: &Task) -> Result<bool> {
     match task {
         Task::Speeds(arguments) => speeds::run(arguments).map(|()| true),
         Task::Scenarios(arguments) => scenarios::run(arguments),
-        Task::Truth(arguments) => truth::run(arguments),
-        Task::Differences(arguments) => differences::run(arguments),
-        Task::Coverage(arguments) => Ok(coverage::run(arguments)),
+        Task::Truth(arguments) => bench_against_iperf3_and_fio::run(arguments),
+        Task::Differences(arguments) => tune_detection_power::run(arguments),
+        Task::Coverage(arguments) => Ok(interval_coverage::run(arguments)),
         Task::Tuning => {
-            tuning::run();
+            simulated_tuning::run();
             Ok(true)
         }
-        Task::Gallery(arguments) => gallery::run(arguments).map(|()| true),
+        Task::Gallery(arguments) => report_gallery::run(arguments).map(|()| true),
     }
 }
 

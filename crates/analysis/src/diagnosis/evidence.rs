@@ -1,6 +1,6 @@
 //! What is known of a run, built once from facts, look and trials; causes and plans read it and change nothing.
 
-mod hosts;
+mod host_load;
 mod interventions;
 mod line_rate_match;
 mod nics;
@@ -9,7 +9,7 @@ mod throughput_loss;
 
 use std::net::IpAddr;
 
-use hosts::is_steady;
+use host_load::is_steady;
 use locale::say;
 use record::{
     Direction, Failure, HostFacts, HostName, MtuProof, Nic, Outcome, PathFacts, ProbeKind, Rung,
@@ -19,11 +19,11 @@ use record::{
 use super::ladder::{
     ABOVE_CEILING, DIRECTIONS, ceilings, is_beyond_one_port, is_far_beyond, rungs,
 };
-use super::network::{Network, Pair, Ports, has_no_line, is_only_advertised};
-use super::probe;
-use super::trials::{
+use super::ladder_and_probe_trials::{
     FOREIGN_SHARE, Measured, ProbeTrial, above_advertised, measured, of_ladder, probes,
 };
+use super::network::{Network, Pair, Ports, has_no_line, is_only_advertised};
+use super::probe_estimates;
 use crate::sequential::{Loss, MATTERS, Sequential};
 use crate::{Ceiling, LadderRung, RungName};
 use stats::computed;
@@ -37,7 +37,7 @@ const BUSY_CHANNEL: f64 = 0.9;
 const FULL: f64 = 1.0 / MATTERS;
 
 /// Everything that causes, plans and answers are made from. Losses of the rungs, NICs, TCP, how busy the hosts were, and
-/// what the interventions say: `losses`, `lines`, `nics`, `tcp`, `hosts`, `interventions`.
+/// what the interventions say: `throughput_loss`, `line_rate_match`, `nics`, `tcp`, `host_load`, `interventions`.
 pub(super) struct Evidence<'a> {
     pub(super) network: Network<'a>,
     pub(super) session: Option<&'a SmbSession>,
@@ -140,7 +140,7 @@ impl<'a> Evidence<'a> {
     /// What an intervention changed of a rung, in the direction in which it did most.
     pub(super) fn probed(&self, kind: ProbeKind, rung: Rung) -> Option<Sequential> {
         let found = DIRECTIONS.into_iter().filter_map(|direction| {
-            probe::estimate(&self.probes, kind, |of, way| (of, way) == (rung, direction))
+            probe_estimates::estimate(&self.probes, kind, |of, way| (of, way) == (rung, direction))
         });
         found.max_by(|one, two| one.ratio.value.total_cmp(&two.ratio.value))
     }

@@ -2,9 +2,9 @@
 
 use record::{Direction, Rung, TrialRecord};
 
+use super::ladder_and_probe_trials::{Measured, fair, pairs_of, rate_of};
 use super::network::{Network, Pair, Ports, is_only_advertised};
-use super::trials::{Measured, fair, pairs_of, rate_of};
-use crate::comparison::failure;
+use crate::phase_effects::failure;
 use crate::sequential::{Loss, Sequential, judge, of_interval};
 use crate::{Ceiling, LadderRung, RungName};
 use stats::quotient;

@@ -3,41 +3,41 @@
 //! A cause is proven only by a counter with one meaning or by an intervention on our own connections. All else is
 //! suspected, ruled out, or not knowable from here.
 
-mod answer;
-mod buffers;
-mod cause;
+mod cause_table;
 mod causes;
-mod channels;
-mod contradictions;
-mod copies;
+mod copies_and_small_files;
 mod egress_nics;
+mod endpoint_contradictions;
 mod evidence;
 mod finding;
+mod headline_and_fixes;
 mod ladder;
+mod ladder_and_probe_trials;
+mod multichannel_gain;
 mod neighbour_mtu;
 mod network;
+mod next_trials;
 mod opportunities;
-mod plan;
 mod predicted_channels;
-mod probe;
+mod probe_estimates;
 mod processor_limits;
 mod remarks;
-mod transfer;
-mod trials;
+mod tcp_buffers;
+mod transfer_counters;
 
 use record::{Direction, HostFacts, PathFacts, TrialRecord, TrialResult};
 
-use crate::comparison::rate;
+use crate::phase_effects::rate;
 use crate::{Ceiling, Diagnosis, LadderRung};
 use evidence::Evidence;
 use ladder::ABOVE_CEILING;
 use neighbour_mtu::JUMBO_MTU;
 use network::{Network, Pair, Ports};
 
-pub use answer::quoted;
-pub use cause::{CAUSES, CauseId, CauseRow, Layer, Means, Prove, UnknownCause};
-pub use contradictions::{Contradiction, SharedLink, contradictions, shared_links};
-pub use plan::{Budget, CheckBase, Mode, Next, Purpose, next};
+pub use cause_table::{CAUSES, CauseId, CauseRow, Layer, Means, Prove, UnknownCause};
+pub use endpoint_contradictions::{Contradiction, SharedLink, contradictions, shared_links};
+pub use headline_and_fixes::quoted;
+pub use next_trials::{Budget, CheckBase, Mode, Next, Purpose, next};
 
 /// What a check's trials say.
 pub(crate) struct LadderResult {
@@ -60,7 +60,7 @@ pub(crate) fn ladder(
             diagnosis: None,
         };
     }
-    let diagnosis = answer::diagnosis(&evidence);
+    let diagnosis = headline_and_fixes::diagnosis(&evidence);
     LadderResult {
         ceilings: evidence.ceilings,
         rungs: evidence.rungs,

@@ -1,7 +1,7 @@
 //! Which NICs a connection used, which others could be used, and what fits through them.
 
 mod ceiling;
-mod line;
+mod line_speeds;
 mod pairs;
 
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use locale::{Message, say};
 use record::{ConnectionUse, HostFacts, Nic, ServerInterface};
 
 pub(super) use ceiling::is_only_advertised;
-pub(super) use line::{bit_rate, has_no_line, line_bits};
+pub(super) use line_speeds::{bit_rate, has_no_line, line_bits};
 
 /// The least ratio of two line rates that counts as different.
 pub(super) const FASTER: f64 = 1.5;

@@ -5,10 +5,10 @@ use record::{HostName, Identity, KnobId, Level, Nic, ProbeKind, Rung, Setting, T
 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
+use super::ladder_and_probe_trials::fair;
 use super::neighbour_mtu::{JUMBO_MTU, names, own_segment, unproven_neighbours};
 use super::network::Pair;
-use super::trials::fair;
-use crate::comparison::rejections;
+use crate::phase_effects::rejections;
 use crate::sequential::{Loss, Sequential, judge};
 use crate::{Fix, RungName, Trust};
 use stats::Unit;

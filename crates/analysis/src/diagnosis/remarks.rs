@@ -7,7 +7,7 @@ use super::egress_nics::{Sender, alternative, in_subnet, is_cable, ports, sender
 use super::evidence::Evidence;
 use super::ladder::{ABOVE_CEILING, DIRECTIONS};
 use super::network::has_no_line;
-use super::{copies, neighbour_mtu, opportunities};
+use super::{copies_and_small_files, neighbour_mtu, opportunities};
 use crate::sequential::{Loss, MATTERS};
 use crate::{Cause, RungName, Trust};
 
@@ -53,12 +53,12 @@ fn silent_addresses(seen: &Evidence) -> Option<Cause> {
 /// A folder that was only at hand, and whose disk is slower than the share.
 fn local_disk(seen: &Evidence) -> Option<Cause> {
     let rung = seen.rung(RungName::Copy, record::Direction::Read)?;
-    let was_asked = copies::asked_folder(seen).is_some();
-    if was_asked || rung.loss != Some(Loss::Loses) || copies::is_in_memory(seen) {
+    let was_asked = copies_and_small_files::asked_folder(seen).is_some();
+    if was_asked || rung.loss != Some(Loss::Loses) || copies_and_small_files::is_in_memory(seen) {
         return None;
     }
     let text = say("local-disk")
-        .with("place", copies::place(seen)?)
+        .with("place", copies_and_small_files::place(seen)?)
         .rate("copy", rung.rate.as_ref()?.value)
         .share("share", rung.of_above.as_ref()?.value);
     Some(Cause::seen("local-disk", text, Trust::Measured))

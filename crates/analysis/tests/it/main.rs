@@ -3,8 +3,8 @@
 mod build;
 mod client_alone;
 mod diagnosis;
+mod diagnosis_source_files;
 mod experiments;
 mod faults;
-mod headline;
+mod headline_consistency;
 mod simulated_checks;
-mod structure;

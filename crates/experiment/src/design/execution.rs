@@ -9,9 +9,9 @@ use record::{
     TrialRecord, Workload,
 };
 
-use super::{away, shorter, washes_out};
+use super::run_order::{away, shorter, washes_out};
 use crate::error::{Error, text};
-use crate::phase::Sink;
+use crate::phase_execution::Sink;
 use crate::testbed::{check, lasted, rate};
 
 /// Failed trials that are borne; one more ends the experiment.

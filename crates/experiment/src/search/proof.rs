@@ -11,7 +11,7 @@ use super::{
 };
 use crate::error::text;
 use crate::gaussian_process::Model;
-use crate::phase::{Interruption, PhaseEnd};
+use crate::phase_execution::{Interruption, PhaseEnd};
 use crate::plan::{Candidate, TunePlan};
 use crate::tune::{NO_TIME, effects_text, lost, needs_wash_out};
 

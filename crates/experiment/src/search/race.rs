@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 
 use super::{RACE_MAX, RIVAL_DEVIATIONS, Search, changed};
 use crate::gaussian_process::Model;
-use crate::phase::Interruption;
+use crate::phase_execution::Interruption;
 
 /// Settings that race against the best in each block.
 const RIVALS: usize = 4;

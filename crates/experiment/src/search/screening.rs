@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 
 use super::{SCREENINGS_MAX, Search, factors, mean, percent};
 use crate::gaussian_process::Observation;
-use crate::phase::Interruption;
+use crate::phase_execution::Interruption;
 use crate::plan::Candidate;
 
 /// Trials of a screening that have a disturbance in common.

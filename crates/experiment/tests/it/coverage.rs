@@ -1,7 +1,7 @@
 //! The short version of `make coverage`.
 
-use crate::factorial::{self, Machine, alarms, cube, full};
 use crate::noise::{self, Noise, Tally, split_plot};
+use crate::simulated_factorials::{self, Machine, alarms, cube, full};
 
 /// Eight shapes of 100 experiments tell a share to a percent.
 const RUNS: u32 = 100;
@@ -13,7 +13,7 @@ fn tune_holds_its_intervals_and_finds_small_effects_whatever_the_noise() {
 
 #[test]
 fn experiments_hold_their_intervals_and_find_small_effects_whatever_the_noise() {
-    holds(factorial::compare);
+    holds(simulated_factorials::compare);
 }
 
 fn holds(compare: fn(Noise, f64, usize, f64, u32) -> Tally) {

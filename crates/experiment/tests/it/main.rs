@@ -2,10 +2,10 @@
 
 mod coverage;
 mod design;
-mod factorial;
 mod landscape;
 mod noise;
 mod plan;
 mod search;
-mod testbed;
+mod simulated_factorials;
+mod simulated_testbed;
 mod tune;

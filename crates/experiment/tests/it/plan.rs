@@ -3,7 +3,7 @@ use std::time::Duration;
 use experiment::{Durations, Error, TunePlan};
 use record::{Arm, Direction, Phase, Record, Schedule};
 
-use crate::testbed::{SimulatedTestbed, as_predicted, jumbo, plan, tune, two_channels};
+use crate::simulated_testbed::{SimulatedTestbed, as_predicted, jumbo, plan, tune, two_channels};
 
 const DURATIONS: Durations = Durations {
     trial: Duration::from_secs(2),

@@ -15,7 +15,7 @@ use record::{
 
 use crate::landscape::{KNOBS, Landscape, Machine, find, knob, plan};
 use crate::noise::Noise;
-use crate::testbed::{self, Call, SimulatedTestbed, as_predicted, failure, mtu};
+use crate::simulated_testbed::{self, Call, SimulatedTestbed, as_predicted, failure, mtu};
 
 /// The long version is `make tuning`.
 #[test]
@@ -359,7 +359,7 @@ fn what_won_beside_something_that_was_put_back_is_measured_again() {
         },
     };
     let [first, second]: [Setting; 2] = mtu(9000).try_into().expect("two hosts");
-    let third = testbed::channels(2);
+    let third = simulated_testbed::channels(2);
     let mut testbed = SimulatedTestbed::new(|settings, _| {
         let is = |setting: &Setting| settings.contains(setting);
         let factors = [
@@ -440,7 +440,7 @@ fn a_candidate_that_cannot_be_set_is_returned_and_the_others_are_tried() {
         _ => None,
     });
     let plan = SearchPlan {
-        tune: testbed::plan(),
+        tune: simulated_testbed::plan(),
         elsewhere: Vec::new(),
         trials_max: 400,
         budget: None,

@@ -9,7 +9,7 @@ use record::{
 };
 use stats::Verdict;
 
-use crate::testbed::{
+use crate::simulated_testbed::{
     Call, SimulatedTestbed, Stage, as_predicted, channels, failure, jumbo, mtu, plan, tune,
     tune_with,
 };

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::design::{Design, Term};
-use super::distribution::{f_upper, median, t_quantile_two_sided};
+use super::design_matrix::{Design, Term};
 use super::linear::{Basis, Fit};
-use super::names::Better;
-use super::noise::Noise;
-use super::suspect::is_whole;
+use super::split_plot_variance::Noise;
+use super::tail_probabilities::{f_upper, median, t_quantile_two_sided};
+use super::unit_and_direction::Better;
+use super::unit_slips_and_outliers::is_whole;
 use super::{SIGNIFICANCE, TableTest, TableWarning};
 use stats::Verdict;
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use locale::{Language, Message, say};
 
-use super::{CELL_BYTES_MAX, levels};
+use super::{CELL_BYTES_MAX, factor_levels};
 
 /// What was wrong with a table, or with what was asked of it.
 #[derive(Debug, thiserror::Error)]
@@ -284,7 +284,7 @@ impl Error {
                 .with("level", level),
             Self::TooManyLevels { factor } => say("error-table.many-levels")
                 .with("factor", factor)
-                .count("most", levels::LEVELS_MAX),
+                .count("most", factor_levels::LEVELS_MAX),
             Self::TooFewRows {
                 response,
                 rows,

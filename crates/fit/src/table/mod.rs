@@ -3,26 +3,26 @@
 //! Such a table has no trials of ours behind it, so nothing is known beyond its cells: least squares
 //! over the factors, with what cannot be estimated said instead of guessed.
 
-mod arms;
-mod bounded;
-mod design;
-mod distribution;
-mod document;
+mod anova_and_kruskal_wallis;
+mod bounded_json_list;
+mod crystaldiskmark_diskspd_robocopy;
+mod csv_table;
+mod design_matrix;
+mod duplicate_rows_and_drift;
 mod effects;
 mod error;
-mod levels;
+mod factor_levels;
+mod interaction_screening;
+mod iperf3_fio_hyperfine_json;
 mod linear;
-mod names;
-mod noise;
-mod order;
-mod outputs;
-mod overall;
-mod read;
-mod response;
-mod rows;
-mod runs;
-mod screen;
-mod suspect;
+mod pseudoreplication;
+mod response_fit;
+mod row_selection;
+mod split_plot_variance;
+mod tail_probabilities;
+mod tool_results_as_arms;
+mod unit_and_direction;
+mod unit_slips_and_outliers;
 mod verdicts;
 
 use locale::{Message, say};
@@ -31,12 +31,12 @@ use serde::Serialize;
 
 use stats::Verdict;
 
-pub use arms::{ARM_BYTES_MAX, Arms, Figure};
+use csv_table::shown;
+pub use csv_table::{TEXT_BYTES_MAX, Table};
 pub use error::Error;
-pub use names::Better;
-pub(crate) use names::better;
-use read::shown;
-pub use read::{TEXT_BYTES_MAX, Table};
+pub use tool_results_as_arms::{ARM_BYTES_MAX, Arms, Figure};
+pub use unit_and_direction::Better;
+pub(crate) use unit_and_direction::better;
 pub(crate) use verdicts::{NOT_ADDED, NOT_MULTIPLIED, corrected};
 
 /// Longest cell, in bytes.
@@ -236,12 +236,12 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
     if !(request.band.is_finite() && (0.0..1.0).contains(&request.band)) {
         return Err(Error::Band(request.band));
     }
-    let runs = runs::by_run(table, request)?;
+    let runs = pseudoreplication::by_run(table, request)?;
     let table = runs.table.as_ref();
     let mut drafts = Vec::new();
     let mut refused = Vec::new();
     for response in &request.responses {
-        match response::draft(table, request, response) {
+        match response_fit::draft(table, request, response) {
             Ok(draft) => drafts.push(draft),
             Err(error) if error.is_of_rows() => refused.push((response, error)),
             Err(error) => return Err(error),
@@ -269,11 +269,11 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
         let of_table = table.warnings.iter().chain(&left_out);
         let of_table = of_table.chain(&runs.warnings);
         result.warnings.splice(0..0, of_table.cloned());
-        let suspicion = order::suspicion(table, request, &result.response);
+        let suspicion = duplicate_rows_and_drift::suspicion(table, request, &result.response);
         let is_no_rate = result
             .warnings
             .iter()
-            .any(|one| one.kind == suspect::NO_RATE);
+            .any(|one| one.kind == unit_slips_and_outliers::NO_RATE);
         let is_inconclusive = runs.is_inconclusive || suspicion.is_some() || is_no_rate;
         result.warnings.extend(suspicion);
         if is_inconclusive {

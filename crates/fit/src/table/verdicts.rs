@@ -2,10 +2,10 @@
 
 use locale::{Argument, Message, say};
 
-use super::distribution::{holm, t_quantile_two_sided, t_two_sided};
+use super::csv_table::shown;
 use super::effects::{Draft, EffectDraft};
-use super::names::{self, Better};
-use super::read::shown;
+use super::tail_probabilities::{holm, t_quantile_two_sided, t_two_sided};
+use super::unit_and_direction::{self, Better};
 use super::{SIGNIFICANCE, TableEffect, TableResult, TableWarning};
 use stats::Verdict;
 
@@ -47,7 +47,7 @@ pub(super) fn judge(drafts: Vec<Draft>, band: f64) -> Vec<TableResult> {
             robust.next();
         }
         results.push(TableResult {
-            unit: names::unit(&draft.response).into(),
+            unit: unit_and_direction::unit(&draft.response).into(),
             response: draft.response,
             n: draft.n,
             effects,

@@ -1,12 +1,12 @@
 //! Tables of others: published answers, another program's statistics, hostile text.
 
-mod arms;
-mod cases;
+mod against_statsmodels_and_r;
 mod hostile;
-mod model;
-mod published;
-mod reference;
-mod suspects;
+mod iperf3_fio_hyperfine;
+mod model_estimability;
+mod published_studies;
+mod tables_of_other_tools;
+mod unit_slips_and_outliers;
 
 use fit::table::{Request, Table, TableEffect, TableResult, TableWarning, analyze};
 use locale::{Argument, Message};

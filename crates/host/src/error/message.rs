@@ -3,9 +3,9 @@
 use std::io;
 
 use locale::{Message, say};
-use record::{Target, Value, input};
+use record::{Target, Value, bounded_read};
 
-use super::{Error, Place, own};
+use super::{Error, Place, own_reasons};
 use crate::exec::SshProblem;
 
 impl Place {
@@ -49,7 +49,7 @@ impl Error {
             }
             Self::Pipe { action, argv, .. } => pipe(action, argv),
             Self::NotRoot { argv, reason } => {
-                command("error-host.not-root", argv).with("reason", own::said(reason))
+                command("error-host.not-root", argv).with("reason", own_reasons::said(reason))
             }
             Self::Status {
                 argv,
@@ -84,14 +84,14 @@ impl Error {
                 said,
             } => ssh(*problem)
                 .with("destination", destination)
-                .with("said", own::said(said)),
+                .with("said", own_reasons::said(said)),
             Self::NoLease { name, reason } => say("error-host.no-lease")
                 .with("name", name)
-                .with("reason", own::said(reason)),
+                .with("reason", own_reasons::said(reason)),
             Self::LeaseOver { name } => say("error-host.lease-over").with("name", name),
             Self::HostHeld { name, holder } => say("error-host.host-held")
                 .with("name", name)
-                .with("holder", own::said(holder)),
+                .with("holder", own_reasons::said(holder)),
             Self::SocketFolder { folder, .. } => {
                 say("error-host.socket-folder").with("folder", folder.display().to_string())
             }
@@ -203,7 +203,7 @@ fn cause_message(error: &(dyn std::error::Error + 'static)) -> Message {
         return error.message();
     }
     match error.downcast_ref::<io::Error>() {
-        Some(error) => input::message_of(error),
+        Some(error) => bounded_read::message_of(error),
         None => error.to_string().into(),
     }
 }

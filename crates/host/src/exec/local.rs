@@ -15,7 +15,7 @@ pub use process::{Ender, Process};
 
 use super::{Command, Exec, Output, Privilege, STATUS_NO_PROGRAM, log_run};
 use crate::Error;
-use crate::error::own;
+use crate::error::own_reasons;
 
 /// Most bytes that a command may write to its standard output when we collect it.
 pub const OUTPUT_BYTES_MAX: usize = 16 << 20;
@@ -93,7 +93,7 @@ impl Local {
             Err(source) if elevated && source.kind() == io::ErrorKind::NotFound => {
                 Err(Error::NotRoot {
                     argv: command.argv.clone(),
-                    reason: own::NO_SUDO.into(),
+                    reason: own_reasons::NO_SUDO.into(),
                 })
             }
             Err(source) => Err(start_error(command, source)),

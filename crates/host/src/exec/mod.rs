@@ -1,7 +1,7 @@
 //! The only place that starts a program.
 
 mod local;
-mod once;
+mod output_cache;
 mod replay;
 pub mod shell;
 pub(crate) mod ssh;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub use local::{
     Attached, AttachedGroup, Ender, Local, OUTPUT_BYTES_MAX, Process, STDERR_BYTES_MAX,
 };
-pub(crate) use once::Once;
+pub(crate) use output_cache::Once;
 pub use replay::{Exchange, Recorder, Replay, Transcript};
 pub use ssh::{Destination, Ssh, SshProblem, let_go};
 

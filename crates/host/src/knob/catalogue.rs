@@ -1,9 +1,9 @@
 //! Every knob there is, of all systems.
 
-use super::{Knob, linux, macos, windows};
+use super::{Knob, linux_catalogue, macos, windows};
 
 /// The catalogues of the systems.
-const PARTS: [&[Knob]; 3] = [linux::KNOBS, windows::KNOBS, macos::KNOBS];
+const PARTS: [&[Knob]; 3] = [linux_catalogue::KNOBS, windows::KNOBS, macos::KNOBS];
 
 const fn count() -> usize {
     let (mut part, mut count) = (0, 0);
@@ -15,7 +15,7 @@ const fn count() -> usize {
 }
 
 const fn all() -> [Knob; count()] {
-    let mut all = [linux::KNOBS[0]; count()];
+    let mut all = [linux_catalogue::KNOBS[0]; count()];
     let (mut part, mut next) = (0, 0);
     while part < PARTS.len() {
         let mut own = 0;

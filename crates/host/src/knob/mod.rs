@@ -4,23 +4,23 @@
 //! One knob is one entry of [`KNOBS`], made by a constructor of the tool that knows it; all that
 //! people read about it comes from there as well.
 
+mod allowed_values;
 mod catalogue;
+mod cifs_mount;
 mod ethtool;
-mod journaled;
-mod keep;
-mod link;
-mod linux;
+mod ip_link;
+mod journal_validation;
+mod linux_catalogue;
 mod macos;
-mod mount;
-mod page;
-mod queue;
-mod route;
+mod persistence;
+mod qdisc_and_affinity;
+mod reference_page;
+mod routing_and_arp;
+mod safe_argument;
 mod samba;
 mod sysctl;
 mod target;
-mod value;
 mod windows;
-mod word;
 
 use locale::{Message, say};
 use record::{System, Target, Value};
@@ -30,18 +30,18 @@ use crate::exec::{Command, Output, POWERSHELL, Privilege, STATUS_NO_PROGRAM};
 use crate::tool::ethtool::Feature;
 use crate::{Error, Place};
 
+pub use allowed_values::{Allowed, Limit};
+use allowed_values::{check_allowed, is_sizes, range, sensible, words};
 pub use catalogue::KNOBS;
-pub(crate) use journaled::{Before, Remembered, find_journaled};
-pub(crate) use keep::{
+pub(crate) use cifs_mount::{mounts_in, show_mounts};
+pub(crate) use journal_validation::{Before, Remembered, find_journaled};
+pub(crate) use macos::{mounts_in as mac_mounts_in, show_mounts as show_mac_mounts};
+pub(crate) use persistence::{
     id_of as persistent_id, keeps, of_target as persistent_of_target, persistent_of,
 };
-pub(crate) use macos::{mounts_in as mac_mounts_in, show_mounts as show_mac_mounts};
-pub(crate) use mount::{mounts_in, show_mounts};
-pub use page::{page, reference, unproven};
+pub use reference_page::{page, reference, unproven};
 pub(crate) use samba::{shares_in, show_shares};
 pub use target::TargetKind;
-pub use value::{Allowed, Limit};
-use value::{check_allowed, is_sizes, range, sensible, words};
 
 /// The id of the knob that stands for all offloads of an interface.
 pub(crate) const TOGETHER: &str = "nic.features";
@@ -92,15 +92,15 @@ enum Seen {
     /// Queues or interrupts by their names.
     Queues(Vec<String>),
     /// The route to an interface's own network.
-    Connected(route::Connected),
+    Connected(routing_and_arp::Connected),
     /// The same, with the table that a rule for its address would name.
     Rule {
-        route: route::Connected,
+        route: routing_and_arp::Connected,
         table: u32,
     },
     /// Who sets the interface up, and the file of ours that has the setting.
     Kept {
-        manager: Option<keep::ConfigManager>,
+        manager: Option<persistence::ConfigManager>,
         file: Option<String>,
     },
     /// What a link could agree on, and whether it is offered to the other end.
@@ -262,17 +262,17 @@ pub struct Knob {
 /// The tools that know how.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    Link(link::Link),
+    Link(ip_link::Link),
     Ethtool(ethtool::Ethtool),
     Sysctl(sysctl::Sysctl),
     File(sysctl::File),
-    Queue(queue::Queue),
-    Route(route::Route),
-    Mount(mount::Mount),
+    Queue(qdisc_and_affinity::Queue),
+    Route(routing_and_arp::Route),
+    Mount(cifs_mount::Mount),
     Samba(samba::Samba),
     Ksmbd(samba::Ksmbd),
     Windows(windows::Windows),
-    Keep(keep::Keep),
+    Keep(persistence::Keep),
     Mac(macos::Mac),
 }
 
@@ -357,7 +357,7 @@ fn usual_restore<W: KnobBackend + ?Sized>(
 pub fn shown(command: &Command) -> String {
     match command.argv.as_slice() {
         [program @ .., script] if program == POWERSHELL => script.clone(),
-        argv => keep::shown(argv).unwrap_or_else(|| posix_words(argv)),
+        argv => persistence::shown(argv).unwrap_or_else(|| posix_words(argv)),
     }
 }
 
@@ -365,7 +365,10 @@ pub fn shown(command: &Command) -> String {
 #[must_use]
 pub fn find(system: System, id: &str) -> Option<&'static Knob> {
     let own = |knob: &&Knob| knob.system == system && knob.id == id;
-    KNOBS.iter().find(own).or_else(|| keep::find(system, id))
+    KNOBS
+        .iter()
+        .find(own)
+        .or_else(|| persistence::find(system, id))
 }
 
 /// All knobs of one part of a host with this system.
@@ -473,7 +476,7 @@ impl Knob {
         use ethtool::Ethtool::{Feature, Features};
         matches!(
             self.kind,
-            Kind::Link(link::Link::Mtu) | Kind::Ethtool(Feature { .. } | Features)
+            Kind::Link(ip_link::Link::Mtu) | Kind::Ethtool(Feature { .. } | Features)
         )
     }
 

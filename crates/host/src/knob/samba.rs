@@ -6,7 +6,7 @@
 use locale::say;
 use record::Value;
 
-use super::journaled::is_script;
+use super::journal_validation::is_script;
 use super::{
     Allowed, Disturbance, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind, answer,
     command, sensible, words,

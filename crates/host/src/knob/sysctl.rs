@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use locale::say;
 use record::Value;
 
-use super::journaled::is_assignment;
-use super::word::{is_text, is_word};
+use super::journal_validation::is_assignment;
+use super::safe_argument::{is_text, is_word};
 use super::{
     Allowed, Disturbance, KNOBS, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind, answer,
-    command, is_sizes, queue, sensible, words,
+    command, is_sizes, qdisc_and_affinity, sensible, words,
 };
 use crate::exec::{Command, Output};
 
@@ -254,8 +254,8 @@ impl KnobBackend for File {
                     governors.push(&now);
                 }
                 let allowed = words(&governors);
-                let online =
-                    queue::processors(&word(2)?).ok_or_else(|| Refusal::unreadable("cat"))?;
+                let online = qdisc_and_affinity::processors(&word(2)?)
+                    .ok_or_else(|| Refusal::unreadable("cat"))?;
                 Ok(State::new(Value::Text(now), allowed).seen(Seen::Processors(online)))
             }
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use locale::say;
-use record::mistake::wrong_with;
+use record::toml_mistake::wrong_with;
 use record::{BitsPerSecond, Mistake};
 use serde::Deserialize;
 

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::{BitsPerSecond, input};
+use record::{BitsPerSecond, bounded_read};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -176,7 +176,7 @@ pub fn load(path: &Path, protections: Protections) -> Result<Profile, Error> {
         path: path.to_owned(),
         source,
     };
-    let text = input::text(path, input::TOML_BYTES_MAX).map_err(unreadable)?;
+    let text = bounded_read::text(path, bounded_read::TOML_BYTES_MAX).map_err(unreadable)?;
     // What is wrong with it is said of the file, as there may be several of that name.
     let profile = parse(&path.display().to_string(), &text, protections)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -25,7 +25,10 @@ use tempfile::TempDir;
 /// Kernel and drivers, unpacked.
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/hardware");
 /// Puts a guest's files together.
-const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/guest");
+const FILES: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../scripts/qemu-guest-files"
+);
 /// In the order in which they need each other.
 const MODULES: [&str; 10] = [
     "virtio_ring",

@@ -10,7 +10,7 @@ use record::{KnobId, Setting, System, Target, Value};
 
 use crate::english;
 use crate::journals::restore_from_journal;
-use crate::model::Model;
+use crate::linux_model::Model;
 
 fn target(knob: &Knob) -> Target {
     match knob.on {

@@ -1,15 +1,15 @@
-//! Tests of the crate from outside. Those in `scratch` need root and network namespaces.
+//! Tests of the crate from outside. Those in `real_interfaces` need root and network namespaces.
 
 mod changes;
 mod facts;
-mod ids;
 mod journals;
+mod knob_ids;
 mod knobs;
 mod lease;
-mod mac;
-mod model;
+mod linux_model;
+mod macos;
 mod profiles;
-mod scratch;
+mod real_interfaces;
 mod ssh;
 mod windows;
 mod windows_lease;

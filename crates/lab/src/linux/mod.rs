@@ -1,22 +1,22 @@
 //! Labs on Linux: namespaces, veth pairs, bridges, `htb` and `smbd`.
 
-mod account;
-mod activity;
-mod attached;
-mod delay;
-mod disk;
-mod domain;
-mod domain_files;
-mod limits;
+mod attached_program;
+mod background_load;
+mod cgroup_limits;
+mod fuse_slow_disk;
+mod krb5_and_resolv_conf;
 mod namespace;
 mod node;
 mod samba;
-mod server_folder;
+mod samba_domain_controller;
+mod samba_paths;
+mod share_user;
 mod supervise;
 mod supervisor_event;
-mod talk;
+mod supervisor_socket;
 mod tap;
-mod wire;
+mod tap_delay_line;
+mod veth_links;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -40,7 +40,7 @@ pub use supervise::supervise;
 use crate::topology::name_problem;
 use crate::{Error, Gone, Launcher, Ran, Summary, Topology};
 use supervise::Report;
-use talk::{Answer, Description, Question};
+use supervisor_socket::{Answer, Description, Question};
 
 /// How long a lab may take to come up. Each of its steps has a limit of its own, so this is never
 /// reached unless the machine stands still.
@@ -157,7 +157,7 @@ fn converse(supervisor: &mut Process, topology: &Topology) -> io::Result<Report>
     stdin.write_all(topology.text().as_bytes())?;
     drop(stdin);
     let (sender, report) = mpsc::channel();
-    thread::spawn(move || sender.send(talk::read_line(stdout)));
+    thread::spawn(move || sender.send(supervisor_socket::read_line(stdout)));
     let timeout = |_| io::Error::from(io::ErrorKind::TimedOut);
     report.recv_timeout(UP_LIMIT).map_err(timeout)?
 }
@@ -179,7 +179,7 @@ pub fn down(name: &str) -> Result<Gone, Error> {
         None => Vec::new(),
     };
     let processes = processes_in(name, &numbers)?.len();
-    let (_, connection) = talk::ask(name, &Question::Stop)?;
+    let (_, connection) = supervisor_socket::ask(name, &Question::Stop)?;
     await_end(connection).map_err(|source| Error::Talk {
         name: name.to_owned(),
         source,
@@ -219,7 +219,7 @@ fn processes_in(name: &str, numbers: &[u64]) -> Result<Vec<u32>, Error> {
 fn await_description(name: &str) -> Result<Option<Description>, Error> {
     let began = Instant::now();
     while began.elapsed() < UP_LIMIT {
-        match talk::ask(name, &Question::Describe)?.0 {
+        match supervisor_socket::ask(name, &Question::Describe)?.0 {
             Answer::Up(description) => return Ok(Some(description)),
             Answer::Stopping => return Ok(None),
             Answer::Starting => thread::sleep(LOOK_INTERVAL),
@@ -244,7 +244,7 @@ fn await_free_name(name: &str) {
     let began = Instant::now();
     let answers = || {
         !matches!(
-            talk::ask(name, &Question::Describe),
+            supervisor_socket::ask(name, &Question::Describe),
             Err(Error::NoSuchLab { .. })
         )
     };
@@ -259,7 +259,7 @@ fn await_free_name(name: &str) {
 /// When this is not root or the kernel does not tell its sockets.
 pub fn list() -> Result<Vec<Summary>, Error> {
     require_root()?;
-    let names = talk::names().map_err(|source| Error::System {
+    let names = supervisor_socket::names().map_err(|source| Error::System {
         action: say("error-lab.list"),
         subject: "/proc/net/unix".into(),
         source,
@@ -267,7 +267,7 @@ pub fn list() -> Result<Vec<Summary>, Error> {
     let mut summaries = Vec::new();
     for name in names {
         // A lab that ends while we ask, or that is not root's, is none.
-        if let Ok((answer, _)) = talk::ask(&name, &Question::Describe) {
+        if let Ok((answer, _)) = supervisor_socket::ask(&name, &Question::Describe) {
             summaries.push(summary(name, answer));
         }
     }
@@ -304,7 +304,7 @@ fn summary(name: String, answer: Answer) -> Summary {
 pub fn find(name: &str) -> Result<Lab, Error> {
     check_name(name)?;
     require_root()?;
-    match talk::ask(name, &Question::Describe)?.0 {
+    match supervisor_socket::ask(name, &Question::Describe)?.0 {
         Answer::Up(description) => Lab::from_description(name, &description),
         Answer::Starting | Answer::Stopping => Err(Error::Starting {
             name: name.to_owned(),
@@ -317,7 +317,7 @@ impl Lab {
         let topology = Topology::parse(&description.topology)?;
         let mut nodes = BTreeMap::new();
         for node in &description.nodes {
-            let prefix = limits::prefix(name, &node.name, &topology);
+            let prefix = cgroup_limits::prefix(name, &node.name, &topology);
             let namespace = Namespace::of(node.holder, &prefix);
             let same = namespace
                 .as_ref()

@@ -12,7 +12,7 @@ use std::thread;
 use host::exec::{Command, Exec, Local, Output, Process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::attached;
+use super::attached_program;
 use crate::Ran;
 
 /// Whoever is killed takes what it runs with it. It says so of the thread that starts it.
@@ -97,7 +97,7 @@ impl Namespace {
             ];
             moved.argv.splice(0..0, chdir);
         }
-        attached::run(&self.inside, &self.grip, &moved)
+        attached_program::run(&self.inside, &self.grip, &moved)
     }
 
     /// Does something in the host's network on a thread of its own, for what is bound to a network

@@ -11,9 +11,9 @@ use std::time::Duration;
 use host::exec::{Command, Exec, Local, Process};
 use locale::{Message, say};
 
-use super::account::{Account, USER_ID, random_bytes, with_entry};
-use super::domain_files;
+use super::krb5_and_resolv_conf;
 use super::namespace::{Namespace, child_of};
+use super::share_user::{Account, USER_ID, random_bytes, with_entry};
 use super::supervisor_event::Event;
 use crate::topology::USER;
 use crate::{Error, Topology};
@@ -163,7 +163,7 @@ impl Node {
         self.run(say("error-lab.separate-files"), &commands)?;
         self.write("/etc/hostname", 0o644, &format!("{}\n", self.name))?;
         self.write("/etc/hosts", 0o644, &hosts_file(topology))?;
-        for (path, text) in domain_files::files(topology, &self.name) {
+        for (path, text) in krb5_and_resolv_conf::files(topology, &self.name) {
             self.write(path, 0o644, &text)?;
         }
         self.write("/etc/machine-id", 0o444, &machine_id()?)?;

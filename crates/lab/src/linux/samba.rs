@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use host::exec::{Command, Exec, Process};
 use locale::{Message, say};
 
-use super::account::{Account, USER_ID, WORKGROUP};
-use super::disk::{Disk, Pace};
+use super::fuse_slow_disk::{Disk, Pace};
 use super::node::{FOLDER, Node};
-use super::server_folder::{folder, own_folder};
-use super::{domain, limits};
+use super::samba_paths::{folder, own_folder};
+use super::share_user::{Account, USER_ID, WORKGROUP};
+use super::{cgroup_limits, samba_domain_controller};
 use crate::topology::USER;
 use crate::{Error, Medium, Samba, Share, Topology};
 
@@ -84,8 +84,11 @@ pub(crate) fn start(
     let (daemon, ports) = match &samba.domain {
         None => ("smbd", vec![PORT]),
         Some(domain) => {
-            domain::provision(topology, domain, node, &configuration)?;
-            ("samba", [&[PORT], domain::PORTS.as_slice()].concat())
+            samba_domain_controller::provision(topology, domain, node, &configuration)?;
+            (
+                "samba",
+                [&[PORT], samba_domain_controller::PORTS.as_slice()].concat(),
+            )
         }
     };
     let users = samba.domain.iter().flat_map(|domain| &domain.users);
@@ -104,7 +107,7 @@ pub(crate) fn start(
         await_answers(topology, node, port, &ended)?;
     }
     if samba.domain.is_some() {
-        domain::await_users(node)?;
+        samba_domain_controller::await_users(node)?;
     }
     Ok(Some(Server {
         _process: server,
@@ -197,7 +200,7 @@ fn put_disk(lab: &str, share: &Share, node: &Node) -> Result<Option<Disk>, Error
     node.run(action.clone(), &[make, Command::new(mount), settle])?;
     let device = device_of(node, &path)?;
     if let Some(rate) = share.bytes_per_second {
-        limits::limit_disk(lab, &node.name, &device, rate)?;
+        cgroup_limits::limit_disk(lab, &node.name, &device, rate)?;
     }
     if disk.is_some() {
         // Without it the loop device has one access under way at a time.
@@ -239,7 +242,7 @@ fn configuration_text(topology: &Topology, samba: &Samba) -> String {
             ("server role", "standalone server".to_owned()),
             ("passdb backend", passdb),
         ],
-        Some(domain) => domain::settings(samba, domain),
+        Some(domain) => samba_domain_controller::settings(samba, domain),
     };
     let mut settings: Vec<(&str, String)> = vec![
         ("server string", "a lab of linerate".to_owned()),
@@ -275,7 +278,7 @@ fn configuration_text(topology: &Topology, samba: &Samba) -> String {
         }
     }
     if let Some(domain) = &samba.domain {
-        text.push_str(&domain::shares(domain));
+        text.push_str(&samba_domain_controller::shares(domain));
     }
     text
 }

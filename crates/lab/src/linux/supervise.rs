@@ -15,14 +15,14 @@ use record::Failure;
 use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
-use super::account::Account;
-use super::activity;
-use super::limits::{self, Limits};
+use super::background_load;
+use super::cgroup_limits::{self, Limits};
 use super::node::{self, Node};
 use super::samba;
+use super::share_user::Account;
 use super::supervisor_event::Event;
-use super::talk::{self, Answer, Description, NodeDescription, Question};
-use super::wire::{self, Shaper};
+use super::supervisor_socket::{self, Answer, Description, NodeDescription, Question};
+use super::veth_links::{self, Shaper};
 use crate::topology::FILE_BYTES_MAX;
 use crate::{Error, Topology};
 
@@ -60,7 +60,7 @@ pub fn supervise(name: &str) -> Result<(), Error> {
         Ok(_) => Report::Up,
         Err(error) => Report::Failed(error.to_failure()),
     };
-    let told = talk::write_line(io::stdout(), &report);
+    let told = supervisor_socket::write_line(io::stdout(), &report);
     let lab = started?;
     // Whoever wanted the lab is gone when nobody reads that.
     let told = told.and_then(|()| forget_standard_streams());
@@ -97,7 +97,7 @@ impl Supervised {
         })?;
         rustix::process::umask(Mode::from_raw_mode(0o022));
 
-        let listener = talk::listen(name)?;
+        let listener = supervisor_socket::listen(name)?;
         let description = Shared::default();
         let (shared, events) = (Arc::clone(&description), sender.clone());
         thread::spawn(move || serve(&listener, &shared, &events));
@@ -107,18 +107,18 @@ impl Supervised {
         let mut nodes = Vec::new();
         let switches = topology.switches.iter().map(|switch| &switch.name);
         for node in topology.hosts.iter().chain(switches) {
-            let prefix = limits::prefix(name, node, &topology);
+            let prefix = cgroup_limits::prefix(name, node, &topology);
             let node = Node::start(node, &prefix, &sender)?;
             node.isolate()?;
             if topology.hosts.contains(&node.name) {
                 node.furnish(&topology, &account)?;
-                for line in limits::show(&node.name, &topology) {
+                for line in cgroup_limits::show(&node.name, &topology) {
                     node.run(say("error-lab.show-group"), &[node::words(&line)])?;
                 }
             }
             nodes.push(node);
         }
-        wire::connect(&topology, &nodes)?;
+        veth_links::connect(&topology, &nodes)?;
         let shaper = Shaper::start(&topology, &nodes, &sender)?;
         let server = samba::start(name, &topology, &nodes, &account)?;
         for (number, fault) in topology.faults.iter().enumerate() {
@@ -132,7 +132,7 @@ impl Supervised {
         if let Some(server) = &server {
             server.slow_down();
         }
-        let busy = activity::start(&topology, &nodes)?;
+        let busy = background_load::start(&topology, &nodes)?;
         let up = describe(topology.text().to_owned(), &nodes);
         *description.lock().unwrap_or_else(PoisonError::into_inner) = Some(up);
         Ok(Self {
@@ -206,7 +206,7 @@ fn serve(listener: &UnixListener, description: &Shared, events: &Sender<Event>) 
     let mut waiting = Vec::new();
     loop {
         // Somebody who may not ask, or asks nonsense, gets no answer.
-        let Ok((question, stream)) = talk::next_question(listener) else {
+        let Ok((question, stream)) = supervisor_socket::next_question(listener) else {
             continue;
         };
         let answer = match question {
@@ -216,7 +216,7 @@ fn serve(listener: &UnixListener, description: &Shared, events: &Sender<Event>) 
                 description.clone().map_or(Answer::Starting, Answer::Up)
             }
         };
-        let answered = talk::answer(&stream, &answer);
+        let answered = supervisor_socket::answer(&stream, &answer);
         if matches!(question, Question::Stop) && answered.is_ok() {
             waiting.push(stream);
             if events.send(Event::Stop).is_err() {

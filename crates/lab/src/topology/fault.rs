@@ -4,7 +4,7 @@
 //! each field is a number in a range, an address, a word of a fixed list or the name of an interface
 //! that the lab itself has made. No text of the file becomes a part of a command.
 
-mod written;
+mod from_toml;
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use record::BitsPerSecond;
 use serde::Deserialize;
 
 use super::Address;
-pub(super) use written::{WrittenFault, faults};
+pub(super) use from_toml::{WrittenFault, faults};
 
 /// The port of VXLAN (RFC 7348, section 5).
 const VXLAN_PORT: u16 = 4789;

@@ -8,8 +8,8 @@ use record::Bytes;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::parameter::parameter;
-use super::source::{Source, known, meant_delay, scaled, yes};
+use super::checked_values::{Source, known, meant_delay, scaled, yes};
+use super::samba_parameters::parameter;
 use super::{
     DOMAIN_USERS_MAX, Domain, Link, Medium, NETBIOS_NAME_CHARS_MAX, PARAMETERS_MAX,
     REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, Samba, Share, USER, WAKE_SECONDS_RANGE,

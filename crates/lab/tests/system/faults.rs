@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lab::Topology;
 
-use super::ending::{assert_gone, kill};
+use super::cleanup::{assert_gone, kill};
 use super::{Traces, Up, eventually, have_machine};
 
 /// All of them in one lab.

@@ -1,9 +1,9 @@
 //! Labs as a user has them. Needs root, namespaces, Samba and smbclient.
 
-mod ending;
+mod cleanup;
 mod faults;
 mod refusing;
-mod running;
+mod running_lab;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -1,6 +1,6 @@
 //! `linerate bench`: one workload several times, or a recipe.
 
-pub mod recipe;
+pub mod recipe_run;
 pub mod target;
 
 use std::net::IpAddr;
@@ -12,16 +12,16 @@ use locale::{counted, said, say, text};
 use measure::{FarServer, IPERF3_PORT, Stop};
 use record::{
     Direction, Event, HostLoad, Outcome, Plan, Recipe, Record, Stage, Task, TcpWorkload,
-    TrialInput, TrialRecord, Workload, input,
+    TrialInput, TrialRecord, Workload, bounded_read,
 };
 
 use crate::args::{BenchArguments, DirectionArgument};
 use crate::changes::style;
+use crate::client_to_share_path::{SharePath, ends, resolve, timing};
 use crate::failure::{CommandError, Kind};
-use crate::path::{SharePath, ends, resolve, timing};
-use crate::runs::{self, Recorder};
+use crate::run_recorder::{self, Recorder};
 use crate::terminal::Progress;
-use crate::{share, stop};
+use crate::{ctrl_c, share};
 
 /// Counted seconds of each trial where nobody says otherwise.
 const SECONDS: f64 = 3.0;
@@ -31,13 +31,13 @@ const REPETITIONS: u32 = 5;
 /// Runs `bench`.
 pub fn run(arguments: &BenchArguments) -> Result<ExitCode, CommandError> {
     if let Some(recipe) = recipe(arguments)? {
-        return recipe::run(arguments, recipe);
+        return recipe_run::run(arguments, recipe);
     }
     if arguments.dry_run || arguments.zeros || arguments.file_size.is_some() {
         let text = say("error-plan.only-of-recipes");
         return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.add-preset")));
     }
-    let stop = stop::listen()?;
+    let stop = ctrl_c::listen()?;
     let directions: &[Direction] = match arguments.direction.unwrap_or(DirectionArgument::Both) {
         DirectionArgument::Read => &[Direction::Read],
         DirectionArgument::Write => &[Direction::Write],
@@ -47,8 +47,8 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode, CommandError> {
         Some(host) => bench_tcp(arguments, host, directions, &stop)?,
         None => bench_share(arguments, directions, &stop)?,
     };
-    let analysis = runs::show(&file, &arguments.output)?;
-    Ok(runs::exit_code(&analysis))
+    let analysis = run_recorder::show(&file, &arguments.output)?;
+    Ok(run_recorder::exit_code(&analysis))
 }
 
 /// The recipe that was asked for, with what the command line changes in it.
@@ -57,7 +57,7 @@ fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
         (None, None) => return Ok(None),
         (Some(name), _) => measure::preset(name).ok_or_else(|| no_preset(name))?,
         (None, Some(path)) => {
-            let text = input::text(path, input::TOML_BYTES_MAX).map_err(|error| {
+            let text = bounded_read::text(path, bounded_read::TOML_BYTES_MAX).map_err(|error| {
                 let path = path.display().to_string();
                 let text = say("error-plan.recipe-unread").with("path", path);
                 CommandError::caused(Kind::Refused, text, &error).hint(say("hint-plan.recipe-file"))
@@ -240,7 +240,7 @@ fn repeat(
     for repetition in 0..repetitions {
         for &direction in directions {
             if stop.is_asked() {
-                return Err(stop::interrupted());
+                return Err(ctrl_c::interrupted());
             }
             let step = say("told-plan.repetition").with("direction", direction);
             progress.detail(&said(&step.count("number", repetition + 1)));

@@ -13,8 +13,8 @@ use record::{
 
 use super::{outcome, tcp_address};
 use crate::args::PathArguments;
+use crate::client_to_share_path::{self, SharePath, ends, run_served};
 use crate::failure::{CommandError, Kind};
-use crate::path::{self, SharePath, ends, run_served};
 use crate::share;
 
 /// Samples of a pass that can tell how it went on.
@@ -89,7 +89,8 @@ impl Target {
                     Some(folder) => (folder, FolderKind::Disk),
                     None => (typed, FolderKind::Folder),
                 };
-                TargetKind::Folder(path::folder(folder, &path_arguments.client)?, kind)
+                let folder = client_to_share_path::folder(folder, &path_arguments.client)?;
+                TargetKind::Folder(folder, kind)
             }
         };
         Ok(Self {

@@ -3,8 +3,8 @@
 //! No name of a host, user, interface, share or folder, and no address: the report is meant to be pasted where all can
 //! read it.
 
-mod lines;
-mod names;
+mod redaction;
+mod report_text;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::JsonArguments;
 use crate::failure::{CommandError, Kind};
 use crate::inspect::{self, Looked};
-use crate::trial::OWN_PROGRAM;
+use crate::trial_process::OWN_PROGRAM;
 use crate::{terminal, version};
 
 /// What linerate runs on a host, the option by which it says its version, and the id of what it is needed for.
@@ -293,7 +293,7 @@ fn programs(exec: &dyn Exec) -> Result<Vec<Program>, CommandError> {
         name,
         used_for: text(used_for),
         is_there: output.status != STATUS_NO_PROGRAM,
-        version: names::version_in(&output),
+        version: redaction::version_in(&output),
     });
     // No program, and as much the system's as they are.
     let library = Program {
@@ -321,7 +321,7 @@ fn settings(looked: &Looked) -> Settings {
         match reason {
             None => all.can_be_set += 1,
             Some(reason) => {
-                let reason = names::said_nameless(reason, target);
+                let reason = redaction::said_nameless(reason, target);
                 let ids = all.refused.entry(reason).or_default();
                 if !ids.contains(&knob.id) {
                     ids.push(knob.id);

@@ -8,7 +8,7 @@ use record::{
 };
 
 use super::factors::{factors, one_after_the_other};
-use super::plan::{Written, usage};
+use super::plan_file::{Written, usage};
 use super::workload_fields;
 use crate::args::ExperimentArguments;
 use crate::bench::target::Target;
@@ -240,7 +240,7 @@ mod tests {
 
     use super::*;
     use crate::args::{Arguments, Command, ExperimentCommand};
-    use crate::experiment::plan::recipe;
+    use crate::experiment::plan_file::recipe;
 
     /// What is refused of a plan with these two levels on raw TCP, and what to do.
     fn refusal(levels: [&str; 2]) -> String {

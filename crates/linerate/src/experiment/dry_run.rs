@@ -7,18 +7,18 @@ use host::change::Change;
 use host::exec::Command;
 use host::knob;
 use locale::{said, say, text};
-use record::text::clean;
+use record::sanitized_text::clean;
 use record::{Design, HostName, Workload};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::workload_fields;
 use crate::args::ExperimentArguments;
-use crate::bench::recipe::trial_seconds;
+use crate::bench::recipe_run::trial_seconds;
 use crate::bench::table;
 use crate::bench::target::Target;
 use crate::failure::CommandError;
-use crate::json::HostCommand;
+use crate::host_command::HostCommand;
 use crate::terminal;
 
 /// Setting an arm and waiting until it has settled.

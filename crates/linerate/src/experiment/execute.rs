@@ -13,12 +13,12 @@ use locale::{Message, said, say};
 use measure::Stop;
 use record::{Design, Event, Response, Setting, TrialRecord, Workload};
 
-use super::stand::HostStand;
+use super::trial_on_hosts::HostStand;
 use crate::args::{LoginArguments, OutputArguments};
 use crate::bench::target::Target;
 use crate::failure::{CommandError, Kind};
-use crate::host_knobs::{HostKnobs, SharedRecorder};
-use crate::runs::{self, Recorder};
+use crate::knob_switching::{HostKnobs, SharedRecorder};
+use crate::run_recorder::{self, Recorder};
 use crate::{credentials, terminal};
 
 /// Runs the trials that are missing; `before` are those that the run has already.
@@ -73,11 +73,11 @@ pub(super) fn carry_out(
         CommandError::from_error(Kind::Refused, &error).hint(say("hint-plan.changes"))
     })?;
     write_end(&recorder, ended, resume_hint(&path, login))?;
-    let analysis = runs::show(&path, output)?;
+    let analysis = run_recorder::show(&path, output)?;
     if let Some(why) = unseen(&analysis, stand.target.server.as_ref()) {
         terminal::say(&said(&why));
     }
-    Ok(runs::exit_code(&analysis))
+    Ok(run_recorder::exit_code(&analysis))
 }
 
 /// How to go on with it, for a hint.
@@ -148,7 +148,7 @@ fn tell(progress: &terminal::Progress, design: &Design, news: &DesignNews<'_>) {
         }
         DesignNews::Block(trials) => {
             let known = fit::design(design, *trials);
-            let lines = report::design::so_far(&known);
+            let lines = report::factorial_experiment::so_far(&known);
             let sentence = say("told-plan.after-blocks").count("blocks", known.blocks_done);
             progress.note(&said(&sentence.with("known", lines)));
         }

@@ -8,7 +8,7 @@ use host::knob::KNOBS;
 use locale::{Message, say};
 use record::{Factor, Failure, KnobId, Level, PlanFactor, Response, Setting, Value, chain};
 
-use super::plan::{Written, usage};
+use super::plan_file::{Written, usage};
 use super::workload_fields;
 use crate::bench::target::Target;
 use crate::failure::{CommandError, Kind};

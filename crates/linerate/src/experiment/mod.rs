@@ -4,22 +4,22 @@ mod design;
 pub mod dry_run;
 mod execute;
 mod factors;
-mod plan;
+mod plan_file;
 mod resume;
-mod stand;
+mod trial_on_hosts;
 mod workload_fields;
 
 use std::process::ExitCode;
 
 use locale::{Message, said, say};
-use record::text::clean;
+use record::sanitized_text::clean;
 use record::{Design, Plan, Record};
 
 use crate::args::{ExperimentArguments, ExperimentCommand};
 use crate::bench::target::Target;
 use crate::failure::{CommandError, Kind};
-use crate::runs::Recorder;
-use crate::{changes, runs, stop, terminal};
+use crate::run_recorder::Recorder;
+use crate::{changes, ctrl_c, run_recorder, terminal};
 use design::design;
 use dry_run::dry_run;
 use execute::carry_out;
@@ -34,11 +34,11 @@ pub fn run(command: &ExperimentCommand) -> Result<ExitCode, CommandError> {
 }
 
 fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
-    let stop = stop::listen()?;
+    let stop = ctrl_c::listen()?;
     changes::tell_leftovers();
-    let written = plan::read(&arguments.plan)?;
+    let written = plan_file::read(&arguments.plan)?;
     let file = &written.file;
-    let recipe = plan::recipe(&written, arguments.seconds)?;
+    let recipe = plan_file::recipe(&written, arguments.seconds)?;
     let typed = arguments.target.as_ref().or(file.target.as_ref());
     let typed = typed.ok_or_else(|| {
         let text = say("error-plan.no-target");
@@ -52,7 +52,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     })?;
     let seed = match arguments.seed.or(file.seed) {
         Some(seed) => seed,
-        None => runs::random_seed()?,
+        None => run_recorder::random_seed()?,
     };
     let (design, left_out) = design(&written, arguments, &recipe, &target, seed)?;
     tell_left_out(&design, &left_out);

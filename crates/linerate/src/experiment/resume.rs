@@ -13,12 +13,12 @@ use crate::args::{LoginArguments, OutputArguments, PathArguments, ResumeArgument
 use crate::bench::target::Target;
 use crate::changes::{self, undo_all};
 use crate::failure::{CommandError, Kind};
-use crate::runs::{self, Recorder};
-use crate::{stop, terminal};
+use crate::run_recorder::{self, Recorder};
+use crate::{ctrl_c, terminal};
 
 /// Goes on with what a run file has: the schedule stands in it, and the hosts' names.
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
-    let stop = stop::listen()?;
+    let stop = ctrl_c::listen()?;
     let output = OutputArguments {
         json: arguments.json,
         run: Some(arguments.run.clone()),
@@ -52,12 +52,12 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandErr
     });
     if finished {
         terminal::say(&text("told-plan.complete"));
-        let analysis = runs::show(&arguments.run, &output)?;
-        return Ok(runs::exit_code(&analysis));
+        let analysis = run_recorder::show(&arguments.run, &output)?;
+        return Ok(run_recorder::exit_code(&analysis));
     }
     restore_what_was_left(&mut recorder)?;
     let target = open_target((target, &run), &design, &arguments.login, &stop)?;
-    same_machines(&run.header.facts, &runs::facts(&target.hosts())?)?;
+    same_machines(&run.header.facts, &run_recorder::facts(&target.hosts())?)?;
     target.knock(&stop)?;
     let before = run.records.into_iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(*trial),
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn an_experiment_goes_on_only_on_the_machines_it_began_on() {
         let host = host::Host::local().unwrap();
-        let mut now = runs::facts(&[&host]).unwrap();
+        let mut now = run_recorder::facts(&[&host]).unwrap();
         now[0].machine = Some(Fingerprint::of("one"));
         let mut then = now.clone();
         same_machines(&then, &now).unwrap();

@@ -182,9 +182,9 @@ fn what_is_known_of_a_fraction_is_told_while_it_runs() {
     let rows = (0..).zip(&design.blocks);
     let trials = rows.flat_map(|(block, row)| (0..).zip(row).map(move |one| trial(block, one)));
     let known = fit::design(&design, &trials.collect::<Vec<_>>());
-    let said = report::design::so_far(&known);
+    let said = report::factorial_experiment::so_far(&known);
     assert!(said.contains("rate b 1: +20.0 %, +20.0 MB/s [+"), "{said}");
     assert_eq!(said.split("; ").count(), 4, "{said}");
-    let nothing = report::design::so_far(&fit::design(&design, &[]));
+    let nothing = report::factorial_experiment::so_far(&fit::design(&design, &[]));
     assert_eq!(nothing, "nothing is known yet");
 }

@@ -15,9 +15,9 @@ use serde::Serialize;
 use super::{SWITCH, TRIAL_OVERHEAD, knobs};
 use crate::args::TuneArguments;
 use crate::bench::table;
+use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
-use crate::json::HostCommand;
-use crate::path::{SharePath, timing};
+use crate::host_command::HostCommand;
 use crate::terminal;
 
 /// What `tune --dry-run --json` prints without a goal.

@@ -14,12 +14,12 @@ use record::{Decision, Event, Level, Plan};
 use super::knobs;
 use super::progress::tell;
 use crate::args::TuneArguments;
+use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
-use crate::host_knobs::SharedRecorder;
-use crate::path::{SharePath, timing};
-use crate::runs::Recorder;
-use crate::testbed::{Load, ShareTestbed};
-use crate::{stop, terminal};
+use crate::knob_switching::SharedRecorder;
+use crate::run_recorder::Recorder;
+use crate::share_testbed::{Load, ShareTestbed};
+use crate::{ctrl_c, terminal};
 
 /// What `tune` is about to do.
 pub(super) struct Job<'a> {
@@ -119,7 +119,7 @@ fn write_end(
             }
             recorder.0.borrow_mut().event(Event::Finished)?;
         }
-        Ended::Stopped => return Err(stop::interrupted()),
+        Ended::Stopped => return Err(ctrl_c::interrupted()),
         Ended::Failed(failure) => {
             let error = CommandError::from(failure);
             return Err(error.while_doing(say("error-plan.could-not-go-on")));

@@ -17,11 +17,11 @@ use super::execute::{Job, carry_out, too_short};
 use super::{SWITCH, TRIAL_OVERHEAD, can_be_kept, nothing_to_try};
 use crate::args::{GoalArgument, TuneArguments};
 use crate::candidates::{self, Proposal};
+use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
-use crate::json::HostCommand;
-use crate::path::{SharePath, timing};
-use crate::testbed::Load;
-use crate::{runs, terminal};
+use crate::host_command::HostCommand;
+use crate::share_testbed::Load;
+use crate::{run_recorder, terminal};
 
 /// What `tune --goal GOAL --dry-run --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -150,8 +150,8 @@ pub(super) fn search(
         stop,
         &mut |testbed, hooks| experiment::search(testbed, &plan, hooks),
     )?;
-    let analysis = runs::show(&file, &arguments.output)?;
-    Ok(runs::exit_code(&analysis))
+    let analysis = run_recorder::show(&file, &arguments.output)?;
+    Ok(run_recorder::exit_code(&analysis))
 }
 
 /// The plan of what takes so long at most, and the candidates for which that is too short.
@@ -171,7 +171,7 @@ fn search_plan(
     };
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => runs::random_seed()?,
+        None => run_recorder::random_seed()?,
     };
     let counted = Duration::from(timing(arguments.seconds)?.measured);
     let trial = counted + TRIAL_OVERHEAD + SWITCH;

@@ -90,6 +90,7 @@ fn rates(stage: &Stage<'_>, links: usize) -> Result<[f64; 2], Outcome> {
         "--seconds",
         SECONDS,
     ];
+    stage.settle();
     let said = stage.run(&[&words[..], &["--channels", &channels]].concat());
     let rate = |direction: &str| {
         let bench = said.json["bench"].as_array()?;

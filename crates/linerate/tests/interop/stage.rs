@@ -46,6 +46,11 @@ pub struct Stage<'a> {
 /// What the program said.
 #[derive(Debug)]
 pub struct Said {
+    /// Waits until the server lets somebody in: one that stands still for a while is measured afterwards.
+    pub fn settle(&self) {
+        self.running.settle();
+    }
+
     /// None: it was killed, because it did not end.
     pub code: Option<i32>,
     pub json: Value,

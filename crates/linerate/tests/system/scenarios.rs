@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::mtu;
+use crate::path_mtu_probe;
 use crate::support::{self, Lab};
 
 const SHARE: &str = "smb://10.77.1.2/media";
@@ -244,11 +244,11 @@ fn the_library_can_be_listed_and_an_unknown_scenario_is_refused() {
 
 #[test]
 fn the_largest_packet_is_exact_on_any_path_and_black_holes_are_told() {
-    let lab = Lab::described("mtu", mtu::TOPOLOGY);
+    let lab = Lab::described("mtu", path_mtu_probe::TOPOLOGY);
     let running = lab::find(lab.name()).expect("it is up");
-    let wrong: Vec<String> = mtu::topologies(5, 12)
+    let wrong: Vec<String> = path_mtu_probe::topologies(5, 12)
         .into_iter()
-        .filter_map(|mtus| mtu::prove(&running, &support::path(), mtus).err())
+        .filter_map(|mtus| path_mtu_probe::prove(&running, &support::path(), mtus).err())
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -264,12 +264,12 @@ fn answer_no_echoes(lab: &Lab) {
 fn the_largest_packet_is_exact_where_nobody_answers_echo_requests() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("deaf.toml");
-    std::fs::write(&file, mtu::TOPOLOGY).expect("room on the disk");
+    std::fs::write(&file, path_mtu_probe::TOPOLOGY).expect("room on the disk");
     let lab = Lab::of("deaf", &file);
     answer_no_echoes(&lab);
     let running = lab::find(lab.name()).expect("it is up");
-    for mtus in mtu::topologies(7, 4) {
-        let proof = mtu::prove(&running, &support::path(), mtus);
+    for mtus in path_mtu_probe::topologies(7, 4) {
+        let proof = path_mtu_probe::prove(&running, &support::path(), mtus);
         let proof = proof.unwrap_or_else(|wrong| panic!("{wrong}"));
         assert!(proof.forward_only, "{proof:?}");
         assert!(proof.round_trip.is_some_and(|time| time.get() > 0));
@@ -410,7 +410,9 @@ name = "neighbour"
 from = { host = "neighbour", nic = "lan1", address = "10.77.1.3/24" }
 to = { switch = "switch" }
 "#;
-    let (hosts, samba) = mtu::TOPOLOGY.split_once("[samba]").expect("it has one");
+    let (hosts, samba) = path_mtu_probe::TOPOLOGY
+        .split_once("[samba]")
+        .expect("it has one");
     let lab = Lab::described("segment", &format!("{hosts}{third}[samba]{samba}"));
     for (node, nic) in [
         ("switch", "port1"),
@@ -435,7 +437,7 @@ to = { switch = "switch" }
     let proofs = proofs.expect("the program runs");
     let answered: Vec<_> = proofs.iter().map(|proof| proof.answered).collect();
     assert_eq!(answered, [Some(9000), Some(1500), None], "{proofs:#?}");
-    let longest = mtu::TIME_MAX.as_nanos();
+    let longest = path_mtu_probe::TIME_MAX.as_nanos();
     assert!(
         proofs
             .iter()

@@ -1,6 +1,6 @@
 //! What can go wrong with a trial, and whose turn it is then.
 
-mod login;
+mod login_hints;
 mod message;
 mod share;
 
@@ -12,8 +12,8 @@ use std::time::Duration;
 use locale::{Message, say};
 use record::{Failure, FailureKind};
 
-pub(crate) use login::login_hint;
-pub use login::ticket_hint;
+pub(crate) use login_hints::login_hint;
+pub use login_hints::ticket_hint;
 pub use message::message_of;
 use share::{share_hint, share_kind};
 

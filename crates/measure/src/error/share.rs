@@ -4,7 +4,7 @@ use locale::{Message, say};
 use record::{FailureKind, host_in_url};
 use smb::{AuthError, Refusal, TicketError};
 
-use super::login::login_hint;
+use super::login_hints::login_hint;
 use super::{is_full, system_kind};
 
 pub(super) fn share_kind(error: &smb::Error) -> FailureKind {

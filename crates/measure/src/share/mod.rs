@@ -4,7 +4,7 @@
 //! gone, however that comes about: after `kill -9` of the trial nothing is left on the share. Where its
 //! own requests are short, the file is written through another session with long ones.
 
-mod connections;
+mod bytes_per_connection;
 mod login;
 mod policy;
 mod test_data;
@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 use record::{Bytes, Data as Contents, Direction, ShareWorkload, TrialLine, TrialResult};
 use smb::{File, Login, OpenOptions, Session, Tree};
 
-use crate::counters::Spans;
-use crate::operations::Clock;
+use crate::interval_sampling::Spans;
+use crate::queue_depth_and_latency::Clock;
 use crate::{Error, Stop};
-pub(crate) use connections::connections;
+pub(crate) use bytes_per_connection::connections;
 pub(crate) use login::Connected;
 use login::check_agreed;
 pub use login::{agreed, login};

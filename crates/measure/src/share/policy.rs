@@ -4,7 +4,7 @@ use locale::{Message, say};
 use record::{Demands, Dialect, Direction, FileUse, ShareWorkload, Signing};
 use smb::{EncryptionPolicy, Policy, SigningPolicy};
 
-use crate::{Error, operations, socket};
+use crate::{Error, queue_depth_and_latency, socket_options};
 
 /// Bytes of one request that make sense: a sector, and what servers take at most.
 const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 512..=8 << 20;
@@ -49,7 +49,7 @@ pub(crate) fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
         return usage(reason);
     }
     Ok(Policy {
-        sockets: socket::options(&workload.socket)?,
+        sockets: socket_options::options(&workload.socket)?,
         block_bytes: u32::try_from(block).unwrap_or(u32::MAX),
         depth: depth as usize,
         depth_fixed: true,
@@ -103,8 +103,8 @@ fn requests(workload: &ShareWorkload) -> Result<(u64, u32), Error> {
     Ok(match &workload.operations {
         Some(operations) => {
             let request = block.min(REQUEST_BYTES);
-            let requests =
-                u64::from(operations::in_flight(operations, depth)?) * block.div_ceil(request);
+            let requests = u64::from(queue_depth_and_latency::in_flight(operations, depth)?)
+                * block.div_ceil(request);
             (
                 request,
                 u32::try_from(requests).unwrap_or(DEPTH_MAX).min(DEPTH_MAX),

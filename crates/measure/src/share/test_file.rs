@@ -8,7 +8,7 @@ use record::{Bytes, Direction, ShareWorkload};
 use smb::{Access, ChannelStatus, Disposition, File, OpenOptions, Session, Tree};
 
 use super::ANSWER_LOOK;
-use crate::{Error, Stop, fill_random, job};
+use crate::{Error, Stop, fill_random, read_copy_small_files};
 
 /// The shortest file of somebody's that is read where none of our own can be made.
 const FOUND_BYTES_MIN: u64 = 1 << 20;
@@ -133,7 +133,8 @@ impl Opened {
             false => Ok(true),
         };
         let folder = &workload.share.path;
-        let found = job::find(tree, folder, least..=u64::MAX, &rank, &mut goes_on)?;
+        let found =
+            read_copy_small_files::find(tree, folder, least..=u64::MAX, &rank, &mut goes_on)?;
         let Some((path, size)) = found else {
             return Err(Error::NothingToRead {
                 share: workload.share.to_string(),

@@ -13,13 +13,13 @@ use record::{
 use smb::{ChannelStatus, File, Session};
 
 use super::ANSWER_LOOK;
-use super::connections::{Directions, connections, total};
+use super::bytes_per_connection::{Directions, connections, total};
 use super::policy::REQUEST_BYTES;
 use super::test_data::{TestData, pieces, whole_blocks};
-use crate::counters::{self, Spans};
-use crate::operations::{self, Clock, Workers};
+use crate::interval_sampling::{self, Spans};
+use crate::queue_depth_and_latency::{self, Clock, Workers};
 use crate::stop::{STOP_POLL, spawn, stoppable};
-use crate::{Error, Stop, clock};
+use crate::{Error, Stop, tcp_and_engine_clock};
 
 /// Payload that one credit is worth.
 const CREDIT_BYTES: u64 = 64 << 10;
@@ -142,7 +142,7 @@ impl Test<'_> {
                 direction: self.workload.direction,
                 block: self.workload.block.get(),
                 file_size: self.workload.file_size.get(),
-                in_flight: operations::in_flight(operations, self.workload.depth)?,
+                in_flight: queue_depth_and_latency::in_flight(operations, self.workload.depth)?,
                 stop,
                 clock: &self.clock,
                 fill: &|offset, room| self.data.fill(offset, room),
@@ -191,7 +191,7 @@ impl Test<'_> {
             total(&after, directions)
         };
         let mut wait = |until| self.wait(heard, until);
-        let samples = counters::count(spans, begin, &mut payload, &mut wait, emit)?;
+        let samples = interval_sampling::count(spans, begin, &mut payload, &mut wait, emit)?;
         self.clock.count(false);
         if samples.iter().all(|sample| sample.bytes.get() == 0) {
             let server = self.workload.share.server.clone();
@@ -270,7 +270,7 @@ impl Transfer {
         });
         let counted: Nanoseconds = self.samples.iter().map(|one| one.duration).sum();
         let counted = Duration::from(counted);
-        let engine = clock::engine(&self.before, &self.after, counted);
+        let engine = tcp_and_engine_clock::engine(&self.before, &self.after, counted);
         TrialResult {
             connections: self.connections(counted, last),
             samples: self.samples,
@@ -290,15 +290,16 @@ impl Transfer {
     fn connections(&self, counted: Duration, last: &[ChannelStatus]) -> Vec<ConnectionUse> {
         let mut used = connections(&self.before, &self.after, self.directions);
         for (used, after) in used.iter_mut().zip(&self.after) {
-            let whole = clock::same(last, after).and_then(|last| last.tcp);
+            let whole = tcp_and_engine_clock::same(last, after).and_then(|last| last.tcp);
             if let (Some(tcp), Some(whole)) = (&mut used.tcp, whole) {
                 let whole = crate::tcp_detail(&whole);
                 (tcp.sent, tcp.received) = (whole.sent, whole.received);
             }
-            let before = clock::same(&self.before, after).and_then(|before| before.tcp);
+            let before =
+                tcp_and_engine_clock::same(&self.before, after).and_then(|before| before.tcp);
             used.clock = before
                 .zip(after.tcp)
-                .and_then(|(before, after)| clock::tcp(&before, &after, counted));
+                .and_then(|(before, after)| tcp_and_engine_clock::tcp(&before, &after, counted));
         }
         used
     }

@@ -1,9 +1,9 @@
 //! Trials against a real iperf3 and a real Samba. Needs root, namespaces, iperf3 and Samba.
 
-mod far;
-mod folder;
+mod fio_folder;
+mod lab_trials;
 mod tcp;
-mod trial;
+mod trial_processes;
 
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -22,7 +22,7 @@ use seccompiler::{
 };
 
 use super::{Confined, Enforced, Rules, User};
-use crate::made::exchanged;
+use crate::folder_in_world_writable::exchanged;
 
 /// User and group that own nothing: `nobody`, the overflow user of the kernel.
 const NOBODY: u32 = 65_534;

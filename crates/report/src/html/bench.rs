@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use record::Arm;
 
 use super::{confidence, prose};
-use crate::{plot, quantity, recipe, view};
+use crate::{bench_recipe_results, plot, quantity, view};
 
 pub(super) fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
     let measured: Vec<_> = analysis
@@ -15,8 +15,8 @@ pub(super) fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
         .filter(|bench| !bench.rates.is_empty())
         .collect();
     html! {
-        @if let Some(recipe) = recipe::of(analysis) {
-            (recipe::html(recipe, analysis, id))
+        @if let Some(recipe) = bench_recipe_results::of(analysis) {
+            (bench_recipe_results::html(recipe, analysis, id))
         } @else if !analysis.bench.is_empty() {
             h3 { (text("heading.measured")) }
             @if !measured.is_empty() {

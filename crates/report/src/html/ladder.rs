@@ -5,7 +5,7 @@ use locale::text;
 use maud::{Markup, html};
 
 use super::{confidence, prose};
-use crate::page::finite_max;
+use crate::terminal_layout::finite_max;
 use crate::view::{self, Ladder};
 use crate::{plot, quantity};
 

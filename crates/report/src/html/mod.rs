@@ -11,9 +11,9 @@ use analysis::RunAnalysis;
 use locale::{Language, said, say, text};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::text::{clean, clean_lines, shorten};
+use crate::text_sanitizing::{clean, clean_lines, shorten};
 use crate::view::{self, Tone};
-use crate::{design, quantity};
+use crate::{factorial_experiment, quantity};
 use bench::bench_part;
 use diagnosis::diagnosis_part;
 use experiment::{baseline_part, experiment_part};
@@ -182,7 +182,7 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
         (tiles(analysis))
         (ladder_part(analysis, id))
         @if let Some(diagnosis) = &analysis.diagnosis { (diagnosis_part(diagnosis, analysis)) }
-        @for part in crate::detail::all(analysis) { (titled_list(&part.title, &part.lines)) }
+        @for part in crate::check_details::all(analysis) { (titled_list(&part.title, &part.lines)) }
         @for (index, experiment) in view::candidates(analysis).enumerate() {
             (experiment_part(experiment, index + 1, id))
         }
@@ -191,7 +191,7 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
         }
         (titled_list(&text("heading.screened-out"), &view::screened_out(analysis)))
         (titled_list(&text("heading.not-tried"), &view::not_tried(analysis)))
-        @if let Some(result) = &analysis.design { (design::html(result, id)) }
+        @if let Some(result) = &analysis.design { (factorial_experiment::html(result, id)) }
         (bench_part(analysis, id))
         @if !analysis.experiments.is_empty() {
             h3 { (text("heading.left-changed")) }

@@ -9,7 +9,7 @@ use super::experiment::{
     candidates, final_effects, is_together, is_unsteady, kept, noises, screened_out,
 };
 use super::{Said, Tone, direction, workload_short};
-use crate::{design, quantity, recipe};
+use crate::{bench_recipe_results, factorial_experiment, quantity};
 
 /// The one sentence a busy person reads.
 pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
@@ -17,7 +17,7 @@ pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
         Plan::Check { .. } => check_headline(analysis),
         Plan::Tune { .. } => tune_headline(analysis),
         Plan::Bench { .. } => bench_headline(analysis),
-        Plan::Experiment { .. } => design::headline(analysis),
+        Plan::Experiment { .. } => factorial_experiment::headline(analysis),
     }
 }
 
@@ -132,8 +132,8 @@ fn nothing_tried(analysis: &RunAnalysis) -> Said {
 }
 
 fn bench_headline(analysis: &RunAnalysis) -> Said {
-    if let Some(recipe) = recipe::of(analysis) {
-        return recipe::headline(recipe, analysis);
+    if let Some(recipe) = bench_recipe_results::of(analysis) {
+        return bench_recipe_results::headline(recipe, analysis);
     }
     let measured: Vec<String> = analysis
         .bench

@@ -1,10 +1,10 @@
 //! What people read, kept as golden text, and what no name may do to it.
 
-mod design;
+mod factorial_experiment;
 mod fixtures;
 mod html;
 mod json;
-mod runs;
+mod real_run_files;
 mod shareable;
 mod terminal;
 

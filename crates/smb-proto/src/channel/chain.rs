@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::keys::LOST_SESSION;
+use super::message_protection::LOST_SESSION;
 use super::outgoing::Outgoing;
-use super::pending::Job;
+use super::pending_requests::Job;
 use super::{Channel, Event};
 use crate::error::{Error, Malformed, NtStatus, Result};
+use crate::monotonic_time::Time;
 use crate::session::{Answer, Carried, Control, Lost, Prepared, Request, TreeId, says_replay};
-use crate::time::Time;
 use crate::wire::{HEADER_LENGTH, Header, Message as _, flags};
 
 /// A chain under way.

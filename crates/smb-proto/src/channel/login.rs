@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::handshake::{Agreed, Handshake};
-use super::keys::{Guard, Keys};
+use super::handshake_state::{Agreed, Handshake};
+use super::message_protection::{Guard, Keys};
 use super::negotiate::own_security_mode;
 use super::outgoing::Outgoing;
-use super::pending::Job;
+use super::pending_requests::Job;
 use super::{Channel, Event, Phase};
-use crate::auth::SessionKey;
-use crate::crypto::{self, PreauthHash, Signer};
+use crate::authenticator::SessionKey;
 use crate::error::{Error, NtStatus, Result};
+use crate::monotonic_time::Time;
 use crate::sealing::SealingKeys;
 use crate::session::{Dialect, EncryptionPolicy, Identity, Login, Negotiated, SigningPolicy};
-use crate::time::Time;
+use crate::signing_and_keys::{self, PreauthHash, Signer};
 use crate::wire::{
     Command, HEADER_LENGTH, Header, Message as _, SessionSetupRequest, SessionSetupResponse, flags,
     security_mode, session_flags, setup_request_flags,
@@ -225,8 +225,8 @@ impl Channel {
 
 /// Signs what this channel sends, and verifies what it gets.
 fn channel_signer(agreed: &Agreed, exported: &SessionKey, preauth: &PreauthHash) -> Result<Signer> {
-    let key = crypto::session_key(exported.bytes());
-    let signing_key = crypto::signing_key(agreed.dialect, &key, preauth);
+    let key = signing_and_keys::session_key(exported.bytes());
+    let signing_key = signing_and_keys::signing_key(agreed.dialect, &key, preauth);
     Signer::new(agreed.algorithm, &signing_key)
 }
 

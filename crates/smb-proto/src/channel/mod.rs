@@ -3,23 +3,23 @@
 //! The thread that drives a channel owns it. Dropping a channel gives its work back to the
 //! session.
 
-mod answers;
 mod chain;
 mod credits;
-mod depth;
-mod handshake;
-mod incoming;
-mod keys;
+mod handshake_state;
+mod in_flight_limit;
+mod incoming_frames;
 mod login;
+mod message_protection;
 mod negotiate;
 mod outgoing;
-mod pending;
-mod receive;
-mod renewal;
+mod pending_requests;
+mod reauthentication;
+mod receive_framing;
+mod response_handling;
+mod send_queue;
 mod silence;
 mod timeouts;
-mod transmit;
-mod validation;
+mod validate_negotiate;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,19 +28,19 @@ use std::time::Duration;
 
 use chain::Chains;
 use credits::Credits;
-use depth::Depth;
-use handshake::{Agreed, Handshake};
-use keys::Keys;
-use pending::{Connected, Job, Outstanding, Pending};
-use receive::{Envelope, Progress, Receive};
+use handshake_state::{Agreed, Handshake};
+use in_flight_limit::Depth;
+use message_protection::Keys;
+use pending_requests::{Connected, Job, Outstanding, Pending};
+use receive_framing::{Envelope, Progress, Receive};
+pub use send_queue::OriginPart;
+use send_queue::{Front, Transmit};
 use silence::{Headway, Silence};
-pub use transmit::OriginPart;
-use transmit::{Front, Transmit};
 
-use crate::auth::Authenticator;
+use crate::authenticator::Authenticator;
 use crate::error::{Error, NtStatus, Result};
+use crate::monotonic_time::Time;
 use crate::session::{ChannelNumber, Dialect, Lost, Session, loss};
-use crate::time::Time;
 
 /// How a channel is to be.
 pub struct ChannelSettings {

@@ -1,12 +1,12 @@
 //! NEGOTIATE: what is offered on a fresh connection, and what the server made of it.
 
-use super::handshake::{Agreed, Handshake};
+use super::handshake_state::{Agreed, Handshake};
 use super::outgoing::Outgoing;
-use super::pending::Job;
+use super::pending_requests::Job;
 use super::{Channel, Phase};
 use crate::error::{Error, NtStatus, Result};
+use crate::monotonic_time::Time;
 use crate::session::{Cipher, Dialect, Login, SessionSettings, SigningAlgorithm, SigningPolicy};
-use crate::time::Time;
 use crate::wire::{
     Command, HEADER_LENGTH, Header, Message as _, NegotiateContext, NegotiateRequest,
     NegotiateResponse, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG, capability, dialect, security_mode,

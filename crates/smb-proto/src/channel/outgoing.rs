@@ -5,16 +5,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::credits::{self, CREDIT_BYTES};
-use super::handshake::Agreed;
-use super::keys::Guard;
-use super::pending::{Job, Pending};
+use super::handshake_state::Agreed;
+use super::message_protection::Guard;
+use super::pending_requests::{Job, Pending};
 use super::{Channel, Event, Lack};
 use crate::block::{Payload, Reservation};
 use crate::error::{Error, NtStatus, Result};
+use crate::monotonic_time::Time;
 use crate::session::{
     Appetite, Dialect, Pull, ReadPiece, Request, TreeId, Work, Write, says_replay,
 };
-use crate::time::Time;
 use crate::wire::{
     Command, FileId, HEADER_LENGTH, Header, Message as _, PREFIX_LENGTH, ReadRequest,
     WRITE_DATA_OFFSET, WriteRequest, flags, frame_prefix,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::time::Time;
+use crate::monotonic_time::Time;
 
 /// What is to be done about silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::pending::Pending;
+use super::pending_requests::Pending;
 use super::silence::Due;
 use super::{Channel, Phase};
 use crate::error::Error;
-use crate::time::Time;
+use crate::monotonic_time::Time;
 use crate::wire::Command;
 
 /// A server that puts much on a slow disk says nothing meanwhile: a FLUSH may take so many times as long as other

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
-use super::control::{self, Prepared};
-use super::request::{Access, CreateOptions, Created, Reply, Request};
+use super::request_codec::{self, Prepared};
+use super::request_types::{Access, CreateOptions, Created, Reply, Request};
 use super::state::{Appetite, Calls, FileRecord, Lost, State};
-use super::submission::{Control, Unheard};
+use super::submitted_request::{Control, Unheard};
 use super::{ChannelNumber, FileKey, Session, Sink, retry, state};
 use crate::error::{Error, NtStatus, Result};
-use crate::sync::Mutex;
-use crate::time::Time;
+use crate::monotonic_time::Time;
+use crate::std_or_shuttle::Mutex;
 use crate::wire::{FileId, Header};
 
 /// What one credit pays for.
@@ -147,7 +147,7 @@ pub(super) fn prepare(
     }
     let prepared = links
         .iter()
-        .map(|link| control::prepare(state, server, link, payload_max))
+        .map(|link| request_codec::prepare(state, server, link, payload_max))
         .collect();
     state.files.remove(&FileKey::OF_CHAIN.0);
     prepared
@@ -172,14 +172,14 @@ fn conclude(
         }
         let reply = match (link, header.status) {
             (Request::Close { .. }, NtStatus::SUCCESS | NtStatus::FILE_CLOSED) => {
-                control::conclude(state, link, &header, &mut message)
+                request_codec::conclude(state, link, &header, &mut message)
             }
             // a failure before it was its failure too, and the file is still open
             (Request::Close { .. }, status) => {
-                let doing = control::describe(state, link);
+                let doing = request_codec::describe(state, link);
                 Ok(Err(Error::Refused { doing, status }))
             }
-            _ => control::conclude(state, link, &header, &mut message),
+            _ => request_codec::conclude(state, link, &header, &mut message),
         };
         if let Ok(Ok(Reply::Created(key, _))) = &reply
             && let Some(record) = state.files.remove(&key.0)

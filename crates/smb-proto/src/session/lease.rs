@@ -1,8 +1,8 @@
 //! Leases: what the server takes back is given back (3.2.5.19).
 
-use super::request::Request;
+use super::request_types::Request;
 use super::state::State;
-use super::submission::Control;
+use super::submitted_request::Control;
 use crate::wire::{BreakNotice, LeaseBreakNotice, lease_state};
 
 impl State {

@@ -4,26 +4,26 @@
 //! sees payload. What becomes of a request arrives at its [`Sink`].
 
 mod chain;
-mod control;
-mod durable;
-mod hedge;
+mod durable_file_state;
+mod hedged_reads;
+pub(crate) mod identifiers;
 mod lease;
-pub(crate) mod numbers;
-mod request;
+mod pending_restores;
+mod request_codec;
+mod request_types;
 mod restore;
-mod restoring;
 mod retry;
 mod settings;
 mod state;
-mod submission;
+mod submitted_request;
 
 use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 
-pub use numbers::{ChannelNumber, FileKey, TransferKey, TreeKey};
-pub use request::{
+pub use identifiers::{ChannelNumber, FileKey, TransferKey, TreeKey};
+pub use request_types::{
     Access, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes, FsSize,
     Information, Lease, Listing, Posix, QueryInformation, Reply, Request, SetInformation, Share,
     TreeInformation,
@@ -34,20 +34,20 @@ pub use settings::{
 };
 
 pub(crate) use chain::{Answer, Carried};
-pub(crate) use control::{LISTING_BYTES_MAX, Prepared};
+pub(crate) use request_codec::{LISTING_BYTES_MAX, Prepared};
 pub(crate) use retry::{Tries, loss, says_replay};
 pub(crate) use state::{
     Appetite, Joins, Login, Lost, Pull, ReadPiece, TreeId, Waited, Work, Write,
 };
 use state::{Calls, Phase, State};
-pub(crate) use submission::Control;
+pub(crate) use submitted_request::Control;
 
 use crate::block::{BlockPool, Payload};
 use crate::error::{Error, NtStatus, Result};
-use crate::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard};
-use crate::time::Time;
-use crate::trickle::Trickle;
+use crate::monotonic_time::Time;
+use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use crate::std_or_shuttle::{Mutex, MutexGuard};
+use crate::trickling_replies::Trickle;
 use crate::wire::{BreakNotice, Header};
 
 /// Where the bytes of a write come from. Called by the threads that drive channels, several at once,

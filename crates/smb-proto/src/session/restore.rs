@@ -11,14 +11,14 @@
 
 use std::sync::Arc;
 
-use super::durable::{DURABLE_MS, guid};
-use super::request::{CreateOptions, Disposition, Durable, Reply, Request};
-use super::restoring::{Restoring, takes_up};
+use super::durable_file_state::{DURABLE_MS, guid};
+use super::pending_restores::{Restoring, takes_up};
+use super::request_types::{CreateOptions, Disposition, Durable, Reply, Request};
 use super::state::{Calls, Login, Lost, Phase, State, TreeId, TreeRecord};
-use super::submission::{Control, Restores};
-use super::{ChannelNumber, control, retry};
+use super::submitted_request::{Control, Restores};
+use super::{ChannelNumber, request_codec, retry};
 use crate::error::{Error, NtStatus, Result};
-use crate::time::Time;
+use crate::monotonic_time::Time;
 use crate::wire::Header;
 
 /// Whether a session without channels is worth having: the server broke no rule and did not
@@ -256,7 +256,7 @@ impl State {
             return Ok(());
         };
         let connected = match header.status {
-            NtStatus::SUCCESS => control::tree_connected(self, &share, header, message)?,
+            NtStatus::SUCCESS => request_codec::tree_connected(self, &share, header, message)?,
             status => Err(Error::Refused {
                 doing: format!("connecting to share `{share}` again"),
                 status,
@@ -292,7 +292,7 @@ impl State {
             return Ok(());
         };
         if header.status == NtStatus::SUCCESS {
-            let (id, created) = control::file_created(message)?;
+            let (id, created) = request_codec::file_created(message)?;
             self.restoring.handles.remove(&key);
             let taken_up = takes_up(request);
             if let Some(Durable::Reconnect { create_guid, .. }) = options.durable {

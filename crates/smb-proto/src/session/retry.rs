@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ChannelNumber;
-use super::request::{CreateOptions, Disposition, Durable, Request};
+use super::request_types::{CreateOptions, Disposition, Durable, Request};
 use crate::error::{Error, NtStatus};
 use crate::wire::Command;
 
@@ -55,9 +55,7 @@ impl Tries {
     /// The same after an answer with this status, if that may be only for now: the server is not ready, or what
     /// a lost connection of ours held open is still in the way, for ten seconds at most.
     pub(crate) fn refused_for_now(&mut self, status: NtStatus) -> Option<Duration> {
-        let ours = self.is_replay()
-            && is_held(status)
-            && self.refusals < OURS_REFUSALS_MAX;
+        let ours = self.is_replay() && is_held(status) && self.refusals < OURS_REFUSALS_MAX;
         (ours || is_not_ready(status))
             .then(|| self.refused())
             .flatten()

@@ -459,7 +459,7 @@ impl Message<'_> for FlushRequest {
     }
 }
 
-super::session::empty_message! {
+super::session_and_tree::empty_message! {
     /// FLUSH reply.
     FlushResponse, "FLUSH reply";
 }
@@ -517,7 +517,7 @@ impl Message<'_> for LockRequest {
     }
 }
 
-super::session::empty_message! {
+super::session_and_tree::empty_message! {
     /// LOCK reply.
     LockResponse, "LOCK reply";
 }

@@ -7,25 +7,29 @@
 //!
 //! Section numbers in comments are those of MS-SMB2.
 
-mod contexts;
+mod create_contexts;
 mod dfs;
+mod echo_cancel_break_error;
 mod file;
 mod header;
 mod information;
 mod ioctl;
 mod negotiate;
-mod notice;
-mod open_files;
 mod posix;
 mod rpc;
-mod session;
-mod transform;
+mod session_and_tree;
+mod srvsvc_open_files;
+mod transform_header;
 
-pub use contexts::{
+pub use create_contexts::{
     DiskId, DurableGrant, DurableReconnect, DurableRequest, LeaseContext, LeaseVersion2,
     MaximalAccess, context, lease_state,
 };
 pub use dfs::{Referral, ReferralRequest, ReferralResponse};
+pub use echo_cancel_break_error::{
+    BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
+    LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
+};
 pub use file::{
     CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FileId,
     FlushRequest, FlushResponse, LOCK_EXCLUSIVE, LOCK_UNLOCK, LockRequest, LockResponse,
@@ -50,13 +54,6 @@ pub use negotiate::{
     NegotiateContext, NegotiateRequest, NegotiateResponse, SMB1_REPLY_MIN, capability, dialect,
     is_smb1, security_mode, smb1_negotiate,
 };
-pub use notice::{
-    BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
-    LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
-};
-pub use open_files::{
-    FileEnumArguments, FileEnumResults, OpenFileRecord, ShareInfoArguments, ShareInfoResults,
-};
 pub(crate) use posix::PosixWalk;
 pub use posix::{
     LinkKind, LinkTarget, ModeDescriptor, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG,
@@ -66,12 +63,15 @@ pub use rpc::{
     FRAGMENT_BYTES_MAX, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
     ShareEnumArguments, ShareEnumResults, ShareRecord,
 };
-pub use session::{
+pub use session_and_tree::{
     LogoffRequest, LogoffResponse, SessionSetupRequest, SessionSetupResponse, TreeConnectRequest,
     TreeConnectResponse, TreeDisconnectRequest, TreeDisconnectResponse, session_flags,
     setup_request_flags,
 };
-pub use transform::TransformHeader;
+pub use srvsvc_open_files::{
+    FileEnumArguments, FileEnumResults, OpenFileRecord, ShareInfoArguments, ShareInfoResults,
+};
+pub use transform_header::TransformHeader;
 
 use crate::error::Malformed;
 

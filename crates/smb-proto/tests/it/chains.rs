@@ -8,9 +8,9 @@ use smb_proto::session::{
 use smb_proto::wire::Command;
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
 
-use crate::random::Random;
-use crate::server::{Behaviour, Encrypts, Lie};
-use crate::world::{Death, Ear, World};
+use crate::network_simulation::{Death, Ear, World};
+use crate::seeded_random::Random;
+use crate::toy_server::{Behaviour, Encrypts, Lie};
 
 const OF_CHAIN: FileKey = FileKey::OF_CHAIN;
 

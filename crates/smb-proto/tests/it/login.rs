@@ -6,8 +6,8 @@ use smb_proto::session::{
 };
 use smb_proto::{Error, NtStatus, Reply, Request};
 
-use crate::server::Behaviour;
-use crate::world::World;
+use crate::network_simulation::World;
+use crate::toy_server::Behaviour;
 
 pub(crate) const SIGNING_CASES: &[(Dialect, Option<SigningAlgorithm>)] = &[
     (Dialect::Smb311, Some(SigningAlgorithm::AesGmac)),
@@ -95,11 +95,11 @@ fn every_channel_checks_its_own_negotiation_in_3_0_2() {
         ..Behaviour::default()
     };
     let (mut world, file) = World::open(7, behaviour, vec![0; 1 << 20], 3);
-    let ear = crate::world::Ear::forgetful();
+    let ear = crate::network_simulation::Ear::forgetful();
     world.session.read(file, 0..1 << 20, ear.clone());
     let ears: Vec<_> = (0..6)
         .map(|_| {
-            let ear = crate::world::Ear::forgetful();
+            let ear = crate::network_simulation::Ear::forgetful();
             world.session.submit(
                 Request::TreeConnect {
                     share: "data".into(),

@@ -8,9 +8,9 @@ use smb_proto::session::{Cipher, Dialect};
 use smb_proto::{Error, NtStatus, Reply, Request, Time};
 
 use crate::login::{SIGNING_CASES, channels};
-use crate::random::Random;
-use crate::server::{Behaviour, Encrypts};
-use crate::world::{BLOCK, Ear, Spring, World};
+use crate::network_simulation::{BLOCK, Ear, Spring, World};
+use crate::seeded_random::Random;
+use crate::toy_server::{Behaviour, Encrypts};
 
 const LENGTH: usize = 9 * BLOCK + 12_345;
 

@@ -2,9 +2,9 @@
 //!
 //! Each data file says where it comes from.
 
-use smb_proto::crypto::{self, PreauthHash, Signer};
 use smb_proto::sealing::SealingKeys;
 use smb_proto::session::{Cipher, Dialect, SigningAlgorithm};
+use smb_proto::signing_and_keys::{self, PreauthHash, Signer};
 use smb_proto::wire::{CODECS, Command, Header, Message as _, TransformHeader, flags};
 use smb_proto::{NtStatus, wire};
 
@@ -41,8 +41,8 @@ fn value(file: &'static str, name: &str) -> &'static str {
 }
 
 fn key_from(preauth: &PreauthHash, session_key: &str) -> Vec<u8> {
-    let key = crypto::session_key(&hex(session_key));
-    crypto::signing_key(Dialect::Smb311, &key, preauth).to_vec()
+    let key = signing_and_keys::session_key(&hex(session_key));
+    signing_and_keys::signing_key(Dialect::Smb311, &key, preauth).to_vec()
 }
 
 #[test]
@@ -82,9 +82,13 @@ fn the_encrypted_messages_that_microsoft_published() {
         let preauth = published.map_or(vec![0; 64], |line| hex(line.1));
         let preauth = PreauthHash::from_bytes(preauth.try_into().expect("64 bytes"));
         let exported = hex(value(file, "session_key"));
-        let signing_key = crypto::signing_key(dialect, &crypto::session_key(&exported), &preauth);
+        let signing_key = signing_and_keys::signing_key(
+            dialect,
+            &signing_and_keys::session_key(&exported),
+            &preauth,
+        );
         assert_eq!(signing_key.to_vec(), hex(value(file, "signing_key")));
-        let keys = crypto::cipher_keys(dialect, cipher, &exported, &preauth);
+        let keys = signing_and_keys::cipher_keys(dialect, cipher, &exported, &preauth);
         let published = ["to_server_key", "to_client_key"].map(|name| hex(value(file, name)));
         assert_eq!(keys.map(|key| key.to_vec()), published, "{cipher:?}");
 
@@ -159,8 +163,8 @@ fn samba_signs_as_we_do() {
                 preauth.add(message);
             }
         }
-        let session_key = crypto::session_key(&hex(value(file, "session_key")));
-        let key = crypto::signing_key(dialect, &session_key, &preauth);
+        let session_key = signing_and_keys::session_key(&hex(value(file, "session_key")));
+        let key = signing_and_keys::signing_key(dialect, &session_key, &preauth);
         assert_eq!(
             key.to_vec(),
             hex(value(file, "signing_key")),

@@ -5,7 +5,7 @@ use std::io;
 
 use locale::{Language, Message, say};
 
-use crate::kerberos::KdcRefusal;
+use crate::kdc_client::KdcRefusal;
 use crate::tickets::TicketError;
 
 /// How `sspi` marks a password that is a hash. A password that begins so would be taken for one.

@@ -10,7 +10,7 @@ use sspi::{
 use zeroize::Zeroizing;
 
 use super::error::{AuthError, HASH_MARK};
-use crate::kerberos::{self, KdcRefusal, Kdcs, NoAnswer};
+use crate::kdc_client::{self, KdcRefusal, Kdcs, NoAnswer};
 
 /// How a length begins that is nearly the largest number there is. The parser of `sspi` adds to it, which
 /// overflows, wherever in a token it stands and in whatever that is wrapped. No token is so long.
@@ -193,7 +193,7 @@ impl Asking<'_> {
             realm: service.realm.clone(),
             source,
         })?;
-        self.refusal = kerberos::refusal(&reply);
+        self.refusal = kdc_client::refusal(&reply);
         Ok(reply)
     }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{AuthError, Login};
-use crate::kerberos::{Configuration, Kdcs, domain_of};
+use crate::kdc_client::{Configuration, Kdcs, domain_of};
 
 /// How a password is proven to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

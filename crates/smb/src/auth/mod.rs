@@ -5,10 +5,10 @@
 //! the weaker one. SMB over TCP has no outer channel, so there is nothing to bind a token to.
 
 pub(crate) mod error;
+mod gssapi_exchange;
 mod kerberos_exchange;
+pub(crate) mod login_proof;
 mod mechanism;
-pub(crate) mod proof;
-mod ticket_exchange;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use std::sync::Arc;
 use smb_proto::{Authenticator, SessionKey, Step};
 use zeroize::Zeroizing;
 
-use crate::broker::{Broker, Remote};
-use crate::kerberos::Configuration;
-#[cfg(all(test, feature = "model"))]
-use crate::model::toy::{ToyLogin, toy_login};
+use crate::kdc_client::Configuration;
 use crate::ntlm::{AnonymousExchange, NtlmExchange};
+#[cfg(all(test, feature = "model"))]
+use crate::thread_interleaving_model::protocol_test_server::{ToyLogin, toy_login};
+use crate::token_broker::{Broker, Remote};
+use gssapi_exchange::TicketExchange;
 use kerberos_exchange::KerberosExchange;
 use mechanism::ChosenMechanism;
-use ticket_exchange::TicketExchange;
 
 pub use error::{AuthError, Refusal};
+pub use login_proof::Proof;
 pub use mechanism::{Mechanism, NoKerberos};
-pub use proof::Proof;
 
 /// Longest token of a server that is looked at; a real one has a few hundred bytes.
 const TOKEN_BYTES_MAX: usize = 48_000;
@@ -227,7 +227,7 @@ impl Authenticator for Exchange {
 mod tests {
     use super::kerberos_exchange::LENGTH_THAT_OVERFLOWS;
     use super::*;
-    use crate::kerberos;
+    use crate::kdc_client;
 
     fn login(user: &str, domain: &str, password: &str) -> Login {
         Login::User {
@@ -290,7 +290,7 @@ mod tests {
             let is_it = matches!(refused, Err(AuthError::TokenMalformed { .. }));
             assert!(is_it, "{tag:x}");
 
-            let kdc = kerberos::tests::kdc_that_says([&[0, 0, 0, 49], &token[..]].concat());
+            let kdc = kdc_client::tests::kdc_that_says([&[0, 0, 0, 49], &token[..]].concat());
             let mut login = login("user", "LAB.EXAMPLE", "secret");
             if let Login::User { mechanism, .. } = &mut login {
                 *mechanism = Mechanism::Kerberos { kdc: Some(kdc) };

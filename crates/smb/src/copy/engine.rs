@@ -2,9 +2,9 @@
 
 mod decision;
 mod destination_folders;
-mod files;
+mod failure_handling;
+mod file_copy_with_retry;
 mod mirror;
-mod outcome;
 mod sources;
 mod subfolders;
 mod symbolic_links;
@@ -16,21 +16,21 @@ use std::thread;
 
 use super::entry::{Entry, Kind, ObjectId, OfFolder};
 use super::extra_sessions::ExtraSessions;
+use super::large_file_transfer::Transfer;
+use super::mirror_surplus::{Kept, Paths, Surplus};
 use super::place::Place;
 use super::place::removal::Staying;
 use super::progress::{Event, FileProgress, Progress, Summary};
 use super::queue::{Folders, Queue};
-use super::surplus::{Kept, Paths, Surplus};
-use super::transfer::Transfer;
-use super::{Existing, Job, Options, held, name};
+use super::{Existing, Job, Options, files_in_use, name};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
-use crate::small::NotKept;
-use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::small_file_write::NotKept;
+use crate::std_or_shuttle::Mutex;
+use crate::std_or_shuttle::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::tree::Replace;
+use failure_handling::{nothing_there, obstructed};
 use mirror::Cleaning;
-use outcome::{nothing_there, obstructed};
 
 /// Files up to this are moved whole, by one of many threads.
 const SMALL_BYTES_MAX: u64 = 256 << 10;
@@ -116,7 +116,7 @@ pub(super) fn copy_file(
             transfer.over_first(places).run(&progress, stop)
         });
     }
-    let copied = copied.map_err(|error| held::with_users(error, places))?;
+    let copied = copied.map_err(|error| files_in_use::with_users(error, places))?;
     Ok(copied.bytes)
 }
 

@@ -2,7 +2,7 @@
 
 use smb_proto::session::{DirectoryEntry, FileTimes, Posix};
 
-use super::reparse::Reparse;
+use super::reparse_tags::Reparse;
 use crate::error::Error;
 
 /// MS-FSCC 2.6

@@ -12,7 +12,7 @@ use super::place::Place;
 use crate::error::Error;
 use crate::session::Session;
 use crate::signal::{Signal, Stop};
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::std_or_shuttle::atomic::{AtomicBool, Ordering};
 use crate::tree::Tree;
 
 /// A login takes a few round trips and the server some milliseconds, in which a fast link carries a

@@ -10,15 +10,15 @@ use locale::{Message, say};
 use smb_proto::session::FileTimes;
 
 use super::entry::{ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind};
+use super::local_platform::Held;
 use super::name;
-use super::part::{Begin, Finish};
-use super::record::{self, Identity, Record};
-use super::system::Held;
-use super::{system, time};
+use super::partial_file_options::{Begin, Finish};
+use super::resume_record::{self, Identity, Record};
+use super::{filetime, local_platform};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
-use crate::small::NotKept;
-use crate::sync::Mutex;
+use crate::small_file_write::NotKept;
+use crate::std_or_shuttle::Mutex;
 use crate::tree::Replace;
 
 /// Zeros in a row that are left out as a hole: fewer would cost more calls than space.
@@ -26,7 +26,8 @@ const HOLE_BYTES: usize = 64 << 10;
 
 /// A path of this machine that a person means, with its links followed: none is followed from then on.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, Error> {
-    system::resolve(path).map_err(|source| failed(say("error-smb.cannot-follow"), path, source))
+    local_platform::resolve(path)
+        .map_err(|source| failed(say("error-smb.cannot-follow"), path, source))
 }
 
 pub(super) fn stat(path: &Path) -> Result<Entry, Error> {
@@ -87,7 +88,7 @@ fn or_here(path: &Path) -> &Path {
 pub(super) fn make_folder(path: &Path, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
     let failed = |source| failed(say("error-smb.cannot-make-folder"), path, source);
     let at = Held::enter(path).map_err(failed)?;
-    match system::folder_builder(mode).create(at.path()) {
+    match local_platform::folder_builder(mode).create(at.path()) {
         Ok(()) => Ok(Some(None)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             if fs::symlink_metadata(at.path()).is_ok_and(|metadata| metadata.is_dir()) {
@@ -115,13 +116,13 @@ pub(super) fn make_link(path: &Path, target: &str, replace: Replace) -> Result<(
     };
     let at = Held::enter(path).map_err(failed)?;
     if replace == Replace::Never {
-        return system::symlink(target, at.path()).map_err(failed);
+        return local_platform::symlink(target, at.path()).map_err(failed);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let part = at.sibling(name::of_part(&name));
     // What an earlier run left.
     let _ = fs::remove_file(&part);
-    system::symlink(target, &part).map_err(failed)?;
+    local_platform::symlink(target, &part).map_err(failed)?;
     fs::rename(&part, at.path()).map_err(|source| {
         let _ = fs::remove_file(&part);
         failed(source)
@@ -154,7 +155,7 @@ pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<
 pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<(), Error> {
     // Somebody else may have put a link or a pipe in its place.
     Held::enter(path)
-        .and_then(|at| system::without_links(OpenOptions::new().read(true)).open(at.path()))
+        .and_then(|at| local_platform::without_links(OpenOptions::new().read(true)).open(at.path()))
         .and_then(|folder| folder.set_times(file_times(times)))
         .map_err(|source| failed(say("error-smb.cannot-set-time"), path, source))
 }
@@ -175,7 +176,7 @@ fn entry(name: String, metadata: &Metadata) -> Entry {
     if kind == Kind::File && metadata.permissions().readonly() {
         attributes |= ATTRIBUTE_READ_ONLY;
     }
-    let ticks = |time: io::Result<std::time::SystemTime>| time.map_or(0, time::of_server);
+    let ticks = |time: io::Result<std::time::SystemTime>| time.map_or(0, filetime::of_server);
     Entry {
         name,
         kind,
@@ -184,7 +185,7 @@ fn entry(name: String, metadata: &Metadata) -> Entry {
         } else {
             0
         },
-        allocation: system::allocation(metadata),
+        allocation: local_platform::allocation(metadata),
         times: FileTimes {
             creation: ticks(metadata.created()),
             access: ticks(metadata.accessed()),
@@ -192,17 +193,17 @@ fn entry(name: String, metadata: &Metadata) -> Entry {
             change: 0,
         },
         attributes,
-        id: system::file_id(metadata),
-        mode: system::mode(metadata),
+        id: local_platform::file_id(metadata),
+        mode: local_platform::mode(metadata),
     }
 }
 
 fn file_times(times: FileTimes) -> fs::FileTimes {
     let mut set = fs::FileTimes::new();
-    if let Some(write) = time::of_system(times.write) {
+    if let Some(write) = filetime::of_system(times.write) {
         set = set.set_modified(write);
     }
-    if let Some(access) = time::of_system(times.access) {
+    if let Some(access) = filetime::of_system(times.access) {
         set = set.set_accessed(access);
     }
     set
@@ -219,7 +220,9 @@ impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         // Opening a pipe would wait for somebody who writes.
         let file = Held::enter(path)
-            .and_then(|at| system::without_links(OpenOptions::new().read(true)).open(at.path()))
+            .and_then(|at| {
+                local_platform::without_links(OpenOptions::new().read(true)).open(at.path())
+            })
             .map_err(|source| failed(say("error-smb.cannot-open"), path, source))?;
         let metadata = file
             .metadata()
@@ -248,7 +251,7 @@ impl Source {
     }
 
     pub(super) fn read(&self, offset: u64, room: &mut [u8]) -> Result<(), Error> {
-        system::read_exact_at(&self.file, offset, room).map_err(|source| {
+        local_platform::read_exact_at(&self.file, offset, room).map_err(|source| {
             if source.kind() == io::ErrorKind::UnexpectedEof {
                 self.changed()
             } else {
@@ -276,7 +279,7 @@ impl Source {
             return None;
         }
         if self.entry.may_be_sparse() {
-            return system::next_data(&self.file, from, self.entry.size);
+            return local_platform::next_data(&self.file, from, self.entry.size);
         }
         Some(from..self.entry.size)
     }
@@ -383,7 +386,7 @@ impl Part {
         let written = if self.is_sparse {
             self.write_around_holes(offset, bytes)
         } else {
-            system::write_all_at(&self.file, offset, bytes)
+            local_platform::write_all_at(&self.file, offset, bytes)
         };
         written.map_err(|source| failed(say("error-smb.cannot-write"), &self.path, source))
     }
@@ -392,7 +395,7 @@ impl Part {
         let mut offset = offset;
         for run in bytes.chunks(HOLE_BYTES) {
             if run.iter().any(|byte| *byte != 0) {
-                system::write_all_at(&self.file, offset, run)?;
+                local_platform::write_all_at(&self.file, offset, run)?;
             }
             offset += run.len() as u64;
         }
@@ -411,19 +414,19 @@ impl Part {
         };
         let written = (|| {
             let mut options = OpenOptions::new();
-            system::without_links(options.write(true));
+            local_platform::without_links(options.write(true));
             let mut file = options
                 .clone()
                 .create(true)
                 .truncate(false)
                 .open(&self.record)?;
             let there = file.metadata()?;
-            if !there.is_file() || !system::is_ours(&there) {
+            if !there.is_file() || !local_platform::is_ours(&there) {
                 // What another user has put there, or a second name of some file.
                 fs::remove_file(&self.record)?;
                 file = options.create_new(true).open(&self.record)?;
             }
-            system::write_all_at(&file, 0, record.to_text().as_bytes())?;
+            local_platform::write_all_at(&file, 0, record.to_text().as_bytes())?;
             file.sync_data()
         })();
         written.map_err(|source| failed(say("error-smb.cannot-write"), &self.record, source))
@@ -464,12 +467,12 @@ impl Part {
         }
         let finished = (|| {
             self.file.set_len(finish.size)?;
-            if finish.sync || system::tells_late(&self.file) {
+            if finish.sync || local_platform::tells_late(&self.file) {
                 self.file.sync_data()?;
             }
             let replaced =
                 there.filter(|there| finish.replace == Replace::Existing && there.is_file());
-            system::publish(&self.file, finish.mode, replaced.as_ref())?;
+            local_platform::publish(&self.file, finish.mode, replaced.as_ref())?;
             self.file.set_times(file_times(finish.times))?;
             if finish.attributes & ATTRIBUTE_READ_ONLY != 0 && finish.mode.is_none() {
                 let mut permissions = self.file.metadata()?.permissions();
@@ -480,7 +483,7 @@ impl Part {
         })();
         finished.map_err(|source| failed(say("error-smb.cannot-finish"), &self.path, source))?;
         let renamed = match finish.replace {
-            Replace::Never => system::rename_to_new(&self.part, self.at.path()),
+            Replace::Never => local_platform::rename_to_new(&self.part, self.at.path()),
             Replace::Existing => fs::rename(&self.part, self.at.path()),
         };
         renamed.map_err(|source| match source.kind() {
@@ -510,7 +513,7 @@ impl Drop for Part {
 fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
     let failed = |source| failed(say("error-smb.cannot-create"), shown, source);
     let mut options = OpenOptions::new();
-    system::without_links(options.read(true).write(true));
+    local_platform::without_links(options.read(true).write(true));
     let create = || options.clone().create_new(true).open(path);
     let file = match create() {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
@@ -521,8 +524,8 @@ fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
     if !metadata.is_file() {
         return Err(obstructed(shown));
     }
-    if system::is_ours(&metadata) {
-        system::make_private(&file).map_err(failed)?;
+    if local_platform::is_ours(&metadata) {
+        local_platform::make_private(&file).map_err(failed)?;
         return Ok((file, metadata.len()));
     }
     fs::remove_file(path).map_err(failed)?;
@@ -547,17 +550,17 @@ fn claim(file: &File, path: &Path, shown: &Path) -> Result<Metadata, Error> {
         .map_err(|source| failed(say("error-smb.cannot-examine"), shown, source))?;
     // Who had it may have completed it after it was opened here: then it is somebody's file.
     match path.symlink_metadata() {
-        Ok(there) if system::is_same(&there, &metadata) => Ok(metadata),
+        Ok(there) if local_platform::is_same(&there, &metadata) => Ok(metadata),
         _ => Err(busy()),
     }
 }
 
 fn read_record(path: &Path) -> Option<Record> {
-    let file = system::without_links(OpenOptions::new().read(true))
+    let file = local_platform::without_links(OpenOptions::new().read(true))
         .open(path)
         .ok()?;
     let mut text = Vec::new();
-    file.take(record::BYTES_MAX as u64)
+    file.take(resume_record::BYTES_MAX as u64)
         .read_to_end(&mut text)
         .ok()?;
     Record::parse(&text)

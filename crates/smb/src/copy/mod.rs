@@ -7,41 +7,41 @@
 //! spread over all channels, a few at a time. Many files and very large ones use a second session. What waits between them is bounded, so that memory
 //! does not grow with the tree.
 
-mod allocated;
-mod endpoints;
+mod allocated_ranges;
 mod engine;
 mod entry;
 mod extra_sessions;
+mod file_source_and_destination;
+mod files_in_use;
+pub(crate) mod filetime;
 mod filter;
+mod folder_name_matching;
 mod hash;
-mod held;
-pub(crate) mod link;
+mod large_file_transfer;
 mod local;
+mod local_platform;
+mod mirror_surplus;
 pub(crate) mod name;
-mod on_server;
-mod part;
+mod partial_file_options;
 mod place;
 mod progress;
 mod queue;
-pub(crate) mod record;
-mod reparse;
-mod seen;
+mod reparse_tags;
+pub(crate) mod resume_record;
+mod server_side_copy;
 mod share;
-mod surplus;
-mod system;
-pub(crate) mod time;
-mod transfer;
+pub(crate) mod symbolic_links;
 
 use std::path::Path;
 
 pub use engine::run;
 pub use entry::{Entry, Kind};
+pub use filetime::of_system as system_time;
 pub use filter::Filter;
 pub use name::{Names, printable};
 pub use place::{Links, Place};
 pub use progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
-pub use reparse::Reparse;
-pub use time::of_system as system_time;
+pub use reparse_tags::Reparse;
 
 use crate::error::Error;
 use crate::signal::Stop;

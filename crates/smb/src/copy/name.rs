@@ -225,7 +225,7 @@ pub(crate) fn joined(folder: &str, name: &str) -> String {
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
-        if record::text::is_unsafe(letter) {
+        if record::sanitized_text::is_unsafe(letter) {
             shown.extend(letter.escape_unicode());
         } else {
             shown.push(letter);
@@ -253,7 +253,7 @@ pub(crate) fn spelled_out(units: impl Iterator<Item = u16>) -> String {
 }
 
 fn shown_letter(letter: char) -> String {
-    if record::text::is_unsafe(letter) {
+    if record::sanitized_text::is_unsafe(letter) {
         letter.escape_unicode().to_string()
     } else {
         format!("`{letter}`")
@@ -533,7 +533,10 @@ mod tests {
                 name,
             )
             .to_string();
-            assert!(!told.contains(record::text::is_unsafe), "{told:?}");
+            assert!(
+                !told.contains(record::sanitized_text::is_unsafe),
+                "{told:?}"
+            );
             assert!(told.contains("a\\u{a}b: 3 files"), "{told}");
         }
         let here = Error::LocalFile {
@@ -542,7 +545,7 @@ mod tests {
             source: io::Error::other("a test"),
         };
         assert!(
-            !here.to_string().contains(record::text::is_unsafe),
+            !here.to_string().contains(record::sanitized_text::is_unsafe),
             "{here}"
         );
     }

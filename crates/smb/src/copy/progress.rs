@@ -6,7 +6,7 @@ use locale::Message;
 
 use super::entry::Kind;
 use crate::error::Error;
-use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How far a copy is, for whoever shows it. All counts only grow, but for the totals of
 /// [`download`](super::download) and [`upload`](super::upload), which begin anew.

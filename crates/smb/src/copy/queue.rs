@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::PoisonError;
 
 use crate::signal::lock;
-use crate::sync::{Condvar, Mutex};
+use crate::std_or_shuttle::{Condvar, Mutex};
 
 /// A queue between threads. Whoever puts something in waits while it is full.
 pub(super) struct Queue<T> {

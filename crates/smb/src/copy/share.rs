@@ -18,9 +18,9 @@ use super::name;
 use crate::dfs;
 use crate::error::Error;
 use crate::file::File;
-use crate::operation::{self, Status};
 use crate::signal::Stop;
-use crate::small::NotKept;
+use crate::single_path_operations::{self, Status};
+use crate::small_file_write::NotKept;
 use crate::tree::Tree;
 
 /// Mode of a new folder, less what the server takes from it, where nobody tells that of the source.
@@ -49,7 +49,7 @@ pub(super) fn stat_target(tree: &Tree, path: &str) -> Result<Entry, Error> {
         disk_id: true,
         ..CreateOptions::open(Access::Attributes)
     };
-    let status = operation::status(&tree.open(path, &options)?.created());
+    let status = single_path_operations::status(&tree.open(path, &options)?.created());
     Ok(entry(tree, path, &status, status.file_id))
 }
 

@@ -152,7 +152,7 @@ fn root(error: &ProtocolError) -> &ProtocolError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kerberos::KdcRefusal;
+    use crate::kdc_client::KdcRefusal;
 
     fn refused(status: NtStatus) -> ProtocolError {
         ProtocolError::Refused {

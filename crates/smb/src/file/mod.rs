@@ -1,6 +1,6 @@
 //! An open file: questions about it, and its bytes in blocks that belong to whoever holds them.
 
-mod handles;
+mod handles_per_session;
 mod read;
 mod server_copy;
 mod write;
@@ -15,12 +15,12 @@ use smb_proto::session::{
     Request, SetInformation,
 };
 
+use crate::blocking_request::{ask, ask_chain, tell};
 use crate::error::Error;
-use crate::request::{ask, ask_chain, tell};
 use crate::session::Shared;
 use crate::tree::{Replace, Tree};
 
-pub(crate) use handles::least_loaded;
+pub(crate) use handles_per_session::least_loaded;
 pub use read::{Piece, Pieces};
 pub(crate) use server_copy::ChunksCopied;
 

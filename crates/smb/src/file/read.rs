@@ -11,10 +11,10 @@ use smb_proto::session::Reply;
 use smb_proto::{Payload, Sink, TransferKey};
 
 use super::File;
-use super::handles::{Portions, least_loaded};
+use super::handles_per_session::{Portions, least_loaded};
 use crate::error::Error;
 use crate::signal::{Registration, Signal, Stop, lock};
-use crate::sync::Mutex;
+use crate::std_or_shuttle::Mutex;
 
 /// Bytes that were read, in the block they arrived in. Dropping the payload gives the block back;
 /// a reader that keeps all blocks gets no more.

@@ -7,8 +7,8 @@ use smb_proto::session::{Information, QueryInformation, Reply, Request};
 use smb_proto::wire::{CopyChunk, CopyChunksDone};
 
 use super::File;
+use crate::blocking_request::ask;
 use crate::error::Error;
-use crate::request::ask;
 
 /// What came of a copy on the server.
 pub(crate) enum ChunksCopied {

@@ -9,11 +9,11 @@ use smb_proto::session::Reply;
 use smb_proto::{Block, Payload, Sink};
 
 use super::File;
-use super::handles::least_loaded;
+use super::handles_per_session::least_loaded;
 use super::read::Piece;
 use crate::error::Error;
 use crate::signal::{Registration, Signal, Stop, lock};
-use crate::sync::Mutex;
+use crate::std_or_shuttle::Mutex;
 
 impl File {
     /// Most bytes that go in one WRITE.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use smb_proto::ChannelNumber;
 
 use super::Session;
-use crate::driver::Link;
+use crate::channel_driver::Link;
 use crate::signal::lock;
 use crate::socket::TcpFacts;
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use locale::say;
-use smb_proto::plan::{LocalAddress, LocalNic};
+use smb_proto::multichannel_plan::{LocalAddress, LocalNic};
 
 use super::system;
 use crate::error::Error;

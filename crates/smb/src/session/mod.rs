@@ -1,14 +1,14 @@
 //! One login to one server, over one or more channels.
 
-mod channel;
 mod channel_status;
-mod connect;
-mod lifetime;
+mod dialect_and_cipher_names;
 mod local_nics;
 mod multichannel;
-mod names;
+mod open_channel;
 mod policy;
 mod route;
+mod setup_and_logoff;
+mod tcp_connect;
 
 use std::fmt;
 use std::io;
@@ -17,20 +17,20 @@ use std::time::{Duration, Instant};
 
 use locale::{Message, say};
 use smb_proto::BlockPool;
-use smb_proto::plan::Pair;
+use smb_proto::multichannel_plan::Pair;
 use smb_proto::session::{Identity, Negotiated};
 
 use crate::auth::{Login, NoKerberos, Proof};
-use crate::driver::Link;
+use crate::channel_driver::Link;
 use crate::error::Error;
 use crate::signal::{Signal, Stop, lock};
-use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::sync::thread::JoinHandle;
-use crate::sync::{Mutex, now};
+use crate::std_or_shuttle::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::std_or_shuttle::thread::JoinHandle;
+use crate::std_or_shuttle::{Mutex, now};
 
 pub use channel_status::ChannelStatus;
+pub use dialect_and_cipher_names::{cipher_name, dialect_name, signing_algorithm_name};
 pub use local_nics::local_nics;
-pub use names::{cipher_name, dialect_name, signing_algorithm_name};
 pub use policy::{CHANNELS_MAX, ChannelsMax, Policy, Server};
 pub(crate) use route::Route;
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use locale::say;
 use smb_proto::ChannelNumber;
-use smb_proto::plan::{LocalNic, Pair, ServerInterface};
+use smb_proto::multichannel_plan::{LocalNic, Pair, ServerInterface};
 
 use super::{CHANNELS_MAX, ChannelsMax, Route, Session, system};
-use crate::discovery;
+use crate::channel_discovery;
 use crate::error::Error;
 use crate::signal::lock;
-use crate::sync::thread;
+use crate::std_or_shuttle::thread;
 use crate::tree::Tree;
 
 impl Session {
@@ -20,7 +20,7 @@ impl Session {
     /// # Errors
     /// When the server does not give one, as without multichannel.
     pub fn server_interfaces(&self) -> Result<Vec<ServerInterface>, Error> {
-        discovery::interfaces(&self.shared)
+        channel_discovery::interfaces(&self.shared)
     }
 
     /// Opens one more channel between two addresses.
@@ -55,7 +55,7 @@ impl Session {
             Vec::new()
         });
         let channels_max = most.clamp(1, CHANNELS_MAX);
-        let plan = discovery::plan_of(channels_max, local, &interfaces, primary);
+        let plan = channel_discovery::plan_of(channels_max, local, &interfaces, primary);
         rejected.extend(plan.rejects.iter().map(|reject| {
             let name =
                 |address: Option<IpAddr>| address.map_or("any".to_owned(), |it| it.to_string());
@@ -68,7 +68,7 @@ impl Session {
         }));
         // The first pair of a plan is the channel that is there already.
         for pair in plan.pairs.iter().skip(1) {
-            if let Err(error) = self.add_channel(pair, discovery::nic_of(pair, local)) {
+            if let Err(error) = self.add_channel(pair, channel_discovery::nic_of(pair, local)) {
                 rejected.push(chain(&error));
             }
         }
@@ -92,7 +92,7 @@ impl Session {
         let signal = Arc::clone(&self.shared.discovery);
         thread::Builder::new()
             .name("smb discovery".to_owned())
-            .spawn(move || discovery::run(&shared, &signal, most))
+            .spawn(move || channel_discovery::run(&shared, &signal, most))
             .map(drop)
             .map_err(|source| system(say("error-smb.cannot-start-thread"), source))
     }

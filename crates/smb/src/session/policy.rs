@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use smb_proto::plan::{LinerateRules, LocalNic};
+use smb_proto::multichannel_plan::{LinerateRules, LocalNic};
 use smb_proto::session::{
     Cipher, Dialect, EncryptionPolicy, Identity, SessionSettings, SigningAlgorithm, SigningPolicy,
 };

@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use smb_proto::plan::Pair;
+use smb_proto::multichannel_plan::Pair;
 
 use super::Shared;
-use crate::driver::Link;
+use crate::channel_driver::Link;
 use crate::signal::lock;
 use crate::socket::LocalEnd;
 

@@ -11,7 +11,7 @@ use mio::net::TcpStream;
 use rustix::net::SendFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts, addresses};
+use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts, getifaddrs};
 
 /// As `epoll` documents it for streams.
 pub(crate) const SHORT_READ_MEANS_EMPTY: bool = true;
@@ -174,7 +174,7 @@ pub(super) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<
 }
 
 pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
-    let mut found = addresses::all()?;
+    let mut found = getifaddrs::all()?;
     for address in &mut found {
         let folder = format!("/sys/class/net/{}", address.nic);
         address.bits_per_second = megabits(&folder).map(|megabits| megabits * 1_000_000);

@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::error::Error;
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(all(unix, not(target_os = "linux")), path = "unix.rs")]
+#[cfg_attr(all(unix, not(target_os = "linux")), path = "macos_bsd.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 #[cfg_attr(
     all(test, feature = "model"),
@@ -21,9 +21,9 @@ use crate::error::Error;
 mod imp;
 
 #[cfg(unix)]
-mod addresses;
+mod getifaddrs;
 
-#[cfg_attr(all(test, feature = "model"), path = "model.rs")]
+#[cfg_attr(all(test, feature = "model"), path = "in_memory_connection.rs")]
 mod connection;
 
 pub(crate) use connection::{Alarm, Connection, Handle, Stream, Watched, connect};

@@ -1,6 +1,6 @@
 //! Logging in with a ticket that the user has already: what `kinit`, the login at this machine or a service such
 //! as SSSD has put into the user's cache, wherever the system keeps it (`KRB5CCNAME`, `default_ccache_name` of
-//! `krb5.conf`). The system's own library reads it and asks the KDC; see [`gss`].
+//! `krb5.conf`). The system's own library reads it and asks the KDC; see [`gssapi_library`].
 //!
 //! The server is asked for by the name that was typed, and no name service has a say in that: where it could,
 //! whoever answers for it could make another server of this realm out of the one that was meant.
@@ -9,9 +9,9 @@
     unsafe_code,
     reason = "the library is a C library, and loaded at run time"
 )]
-mod gss;
+mod gssapi_library;
 
-mod cache;
+mod credential_cache;
 
 use std::env;
 use std::fmt;
@@ -24,11 +24,11 @@ use std::time::Duration;
 use locale::{Language, Message, say};
 
 use crate::copy::name::printable;
-use crate::kerberos::{Configuration, domain_of};
-use cache::CACHE_VARIABLE;
-pub use cache::{TicketCache, TicketUse};
-pub(crate) use gss::{Context, Failure};
-use gss::{Credential, Library, Name, library};
+use crate::kdc_client::{Configuration, domain_of};
+use credential_cache::CACHE_VARIABLE;
+pub use credential_cache::{TicketCache, TicketUse};
+pub(crate) use gssapi_library::{Context, Failure};
+use gssapi_library::{Credential, Library, Name, library};
 
 /// How long the library may take over a ticket. By itself it asks every KDC that it knows several times, and waits
 /// longer for each.
@@ -338,7 +338,7 @@ fn begin_late(
         return Err(TicketError::Name { server });
     }
     let library = library().map_err(|text| TicketError::NoLibrary {
-        library: gss::LIBRARY.to_string_lossy().into_owned(),
+        library: gssapi_library::LIBRARY.to_string_lossy().into_owned(),
         text: text.clone(),
     })?;
     let service = service(server);

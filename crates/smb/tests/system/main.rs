@@ -1,21 +1,21 @@
 //! The client against real servers and against impostors.
 
 mod bit_errors;
-mod capture;
 mod chaos;
 mod clone;
-mod copies;
+mod connection_resets;
+mod copy_failures;
 mod dfs;
-mod held;
+mod dialect_protection_matrix;
+mod files_in_use;
 mod impostor;
 mod lan;
-mod matrix;
 mod mirror;
 mod parallel_sessions;
 mod pattern;
-mod resets;
 mod samba;
-mod second;
+mod second_server;
 mod short_sessions;
 mod small;
 mod sparse;
+mod wireshark_dissection;

@@ -1,9 +1,9 @@
 //! Statistics against hand, simulation and other programs.
 
+mod against_r_and_scipy;
 mod comparison;
-mod consistency;
-mod noises;
-mod reference;
+mod coverage_under_noise;
+mod p_values_and_intervals;
 mod sequential;
 mod two_stage;
 

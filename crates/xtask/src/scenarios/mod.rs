@@ -2,11 +2,11 @@
 //! pass on many LANs, and holds the ladder against other tools; a table of what was named against what is
 //! wrong. The exit code is 0 where every figure is reached that was looked at.
 
-mod judge;
-#[path = "../../../linerate/tests/system/mtu.rs"]
-mod mtu;
-mod table;
-mod truth;
+mod confusion_matrix;
+mod diagnosis_judge;
+mod ladder_against_iperf3_and_smbclient;
+#[path = "../../../linerate/tests/system/path_mtu_probe.rs"]
+mod path_mtu_probe;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use std::process::Command;
 use std::time::Instant;
 
 use clap::Args;
+use confusion_matrix::Row;
+use diagnosis_judge::{Checked, Verdict, View};
 use host::exec::Local;
-use judge::{Checked, Verdict, View};
 use lab::{Lesson, Topology};
 use measure::Counters;
 use record::HostName;
 use serde_json::{Value, json};
-use table::Row;
 
 use crate::support::{self, Guard, Result, wants};
 
@@ -66,10 +66,10 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         .collect();
     if !rows.is_empty() {
         println!();
-        println!("{}", table::text(&rows));
-        println!("{}", table::matrix_text(&rows));
+        println!("{}", confusion_matrix::text(&rows));
+        println!("{}", confusion_matrix::matrix_text(&rows));
     }
-    let mut figures = table::figures(&rows);
+    let mut figures = confusion_matrix::figures(&rows);
     let (mut of_packets, mut of_truth) = (Value::Null, Value::Null);
     if wants(&arguments.names, "mtu") && arguments.mtus > 0 {
         let (figure, found) = packets(&program, arguments.mtus);
@@ -77,7 +77,8 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         of_packets = found;
     }
     if wants(&arguments.names, "truth") && arguments.truth > 0 {
-        let (figure, found) = truth::compare(&program, arguments.truth);
+        let (figure, found) =
+            ladder_against_iperf3_and_smbclient::compare(&program, arguments.truth);
         figures.push(figure);
         of_truth = found;
     }
@@ -87,10 +88,10 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     let reached = figures.iter().all(|figure| figure.reached);
     let summary = json!({
         "scenarios": rows.iter().map(Row::json).collect::<Vec<_>>(),
-        "matrix": table::matrix(&rows),
+        "matrix": confusion_matrix::matrix(&rows),
         "packets": of_packets,
         "truth": of_truth,
-        "figures": figures.iter().map(table::Figure::json).collect::<Vec<_>>(),
+        "figures": figures.iter().map(confusion_matrix::Figure::json).collect::<Vec<_>>(),
         "reached": reached,
     });
     let file = &arguments.json;
@@ -154,7 +155,7 @@ fn row(program: &Path, name: String, topology: &Topology, arguments: &Arguments)
     let mut checks = Vec::new();
     for view in views {
         let _lab = up(program, topology);
-        let checked = check(program, &judge::share(topology), view);
+        let checked = check(program, &diagnosis_judge::share(topology), view);
         let verdict = checked.verdict(&lesson);
         println!(
             "{name:26} {:10} {:34} {:5.1} s {}",
@@ -220,12 +221,12 @@ fn stolen_between(before: &Counters, after: &Counters) -> f64 {
     stolen.fold(0.0, f64::max)
 }
 
-fn packets(program: &Path, count: usize) -> (table::Figure, Value) {
-    let topology = Topology::parse(mtu::TOPOLOGY).expect("a topology");
+fn packets(program: &Path, count: usize) -> (confusion_matrix::Figure, Value) {
+    let topology = Topology::parse(path_mtu_probe::TOPOLOGY).expect("a topology");
     let lab = up(program, &topology);
     let (mut wrong, mut slowest) = (Vec::new(), 0.0_f64);
-    for mtus in mtu::topologies(1, count) {
-        match mtu::prove(&lab.0, program, mtus) {
+    for mtus in path_mtu_probe::topologies(1, count) {
+        match path_mtu_probe::prove(&lab.0, program, mtus) {
             Ok(proof) => slowest = slowest.max(proof.took.get() as f64 / 1e9),
             Err(reason) => {
                 println!("{reason}");
@@ -234,7 +235,7 @@ fn packets(program: &Path, count: usize) -> (table::Figure, Value) {
         }
     }
     let right = count - wrong.len();
-    let figure = table::Figure {
+    let figure = confusion_matrix::Figure {
         what: "path MTUs that were exact, black holes told apart".into(),
         found: format!("{right} of {count}, the slowest in {slowest:.2} s"),
         wanted: format!("{count} of {count}, in 3 s each"),

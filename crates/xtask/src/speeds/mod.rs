@@ -4,11 +4,11 @@
 //! BENCHMARKS.md says how to repeat it and what to make of it.
 
 mod engine;
-mod field;
-mod memory;
-mod null;
+mod free_memory_warming;
+mod lan_and_files;
+mod linerate_transfer_process;
+mod null_smb_server;
 mod summary;
-mod transfer;
 mod workload;
 
 use std::fs;
@@ -27,8 +27,8 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use engine::{ENGINES, Engine};
-use field::Field;
-use null::Null;
+use lan_and_files::Field;
+use null_smb_server::Null;
 use summary::Run;
 use workload::{FarEnd, Workload};
 
@@ -74,7 +74,7 @@ enum Part {
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.part {
         Some(Part::Transfer { order }) => {
-            let done = transfer::run(order)?;
+            let done = linerate_transfer_process::run(order)?;
             println!("{}", json!(done));
             Ok(())
         }

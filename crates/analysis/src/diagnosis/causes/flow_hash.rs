@@ -5,7 +5,7 @@ use record::{HostFacts, Nic, ProbeKind, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
-use crate::diagnosis::probe;
+use crate::diagnosis::probe_estimates;
 use crate::sequential::Loss;
 
 /// What a port must move of all at least to be used.
@@ -32,7 +32,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
 /// server would always gain, and a full link never.
 fn by_chance(seen: &Evidence) -> Option<Finding> {
     DIRECTIONS.into_iter().find_map(|direction| {
-        let blocks = probe::blocks(&seen.probes, ProbeKind::Sessions, |rung, of| {
+        let blocks = probe_estimates::blocks(&seen.probes, ProbeKind::Sessions, |rung, of| {
             (rung, of) == (Rung::Share, direction)
         });
         let ratios = || blocks.iter().map(|(one, two)| two / one);

@@ -1,4 +1,4 @@
-//! One file for each cause. None of them imports another; what is done with what they find is in `cause`.
+//! One file for each cause. None of them imports another; what is done with what they find is in `cause_table`.
 
 pub(super) mod advertised_wrong;
 pub(super) mod antivirus;

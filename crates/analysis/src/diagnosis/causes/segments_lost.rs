@@ -5,8 +5,8 @@ use record::{Direction, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
-use crate::diagnosis::buffers::waits_for_receiver;
-use crate::diagnosis::trials::Measured;
+use crate::diagnosis::ladder_and_probe_trials::Measured;
+use crate::diagnosis::tcp_buffers::waits_for_receiver;
 
 /// Segments sent again, as a share of all, that no full queue explains.
 const RESENT: f64 = 0.006;

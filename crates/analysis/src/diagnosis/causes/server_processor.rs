@@ -5,8 +5,8 @@ use record::{Direction, ProbeKind, Rung};
 
 use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
 use crate::RungName;
+use crate::diagnosis::ladder_and_probe_trials;
 use crate::diagnosis::processor_limits::throttled;
-use crate::diagnosis::trials;
 use crate::sequential::Loss;
 
 /// A round trip so short that no buffer of usual size holds a connection back.
@@ -96,7 +96,7 @@ fn burstiness(seen: &Evidence, direction: Direction) -> Option<f64> {
     let trials = seen.trials.iter();
     let share = trials.filter(|trial| (trial.rung, trial.direction) == (Rung::Share, direction));
     median_of(share.filter_map(|trial| {
-        let rates = trials::parts(trial.result);
+        let rates = ladder_and_probe_trials::parts(trial.result);
         let rates: Vec<f64> = rates.collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let squares: f64 = rates.iter().map(|rate| (rate / mean - 1.0).powi(2)).sum();

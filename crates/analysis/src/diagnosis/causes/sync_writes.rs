@@ -5,7 +5,7 @@ use record::{Direction, ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding};
 use crate::RungName;
-use crate::diagnosis::copies::small_files;
+use crate::diagnosis::copies_and_small_files::small_files;
 
 /// A small file that is written waits for a disk where it takes so many times as long as a small request, and as one
 /// that is read, and so long in seconds.

@@ -4,7 +4,7 @@ use locale::{Message, say};
 use record::Direction;
 use stats::{Estimate, Unit, computed};
 
-use super::line::{ONLY_ADVERTISED, WIRE_BYTES};
+use super::line_speeds::{ONLY_ADVERTISED, WIRE_BYTES};
 use super::{FarEnd, Network, Pair};
 use crate::Ceiling;
 

@@ -2,7 +2,7 @@
 
 use record::{BitsPerSecond, Direction, HostName, InterfaceAddress, LinkState, System, TcpFacts};
 
-use super::line::shaper;
+use super::line_speeds::shaper;
 use super::*;
 
 fn nic(name: &str, index: u32, address: &str, mtu: u32) -> Nic {

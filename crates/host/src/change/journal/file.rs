@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use locale::{Argument, Message, say};
 use os::file::{self, Folder};
-use record::input::Unfit;
-use record::text::{excerpt, of_a_line};
+use record::bounded_read::Unfit;
+use record::sanitized_text::{excerpt, of_a_line};
 use record::{HostName, KnobId, System, Target, Value};
 use serde::{Deserialize, Serialize};
 

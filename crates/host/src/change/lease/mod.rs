@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use record::{HostName, System};
 
-use crate::error::own;
+use crate::error::own_reasons;
 use crate::exec::{Command, Output};
 use crate::{Error, Host};
 
@@ -307,7 +307,7 @@ fn printable(text: &str) -> String {
         .take(200)
         .collect();
     if text.is_empty() {
-        own::LEASE_SILENT.into()
+        own_reasons::LEASE_SILENT.into()
     } else {
         text
     }

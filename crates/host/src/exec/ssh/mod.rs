@@ -1,8 +1,8 @@
 //! A host that is reached with the system's own `ssh`, so that its keys, agents and `~/.ssh/config`
 //! count. One connection is shared by everything that runs there; nothing is left at either end.
 
+mod control_socket_folder;
 mod destination;
-mod folder;
 pub(crate) mod script;
 
 use std::fmt;
@@ -20,10 +20,10 @@ use super::{
     Command, Exec, Local, OUTPUT_BYTES_MAX, Output, Privilege, Process, STATUS_NO_PROGRAM, log_run,
 };
 use crate::Error;
-use crate::error::own;
+use crate::error::own_reasons;
+use control_socket_folder::SocketFolder;
+pub use control_socket_folder::let_go;
 pub use destination::Destination;
-use folder::SocketFolder;
-pub use folder::let_go;
 use script::{Frames, Heard, Skipping};
 
 /// How long it may take until a connection stands and somebody is logged in.
@@ -202,12 +202,12 @@ impl Ssh {
                 )
             }
         };
-        let (socket_folder, mut holder) = folder::start(|socket| {
+        let (socket_folder, mut holder) = control_socket_folder::start(|socket| {
             let control = control_path(socket);
             Command::new(self.argv(&["ControlMaster=yes", &control], line)).with_stdin(input)
         })?;
         let (Some(lifeline), Some(stdout)) = (holder.take_stdin(), holder.take_stdout()) else {
-            return Err(self.problem(SshProblem::Garbage, own::NO_PIPES));
+            return Err(self.problem(SshProblem::Garbage, own_reasons::NO_PIPES));
         };
         let mut frames = Frames::new(stdout, &token, OUTPUT_BYTES_MAX);
         match frames.next(CONNECT_LIMIT) {
@@ -217,8 +217,8 @@ impl Ssh {
                 shell,
                 is_root: user == "0",
             })),
-            Heard::Late => Err(self.problem(SshProblem::NoAnswer, own::NO_ANSWER)),
-            Heard::TooLong => Err(self.problem(SshProblem::Garbage, own::ENDLESS)),
+            Heard::Late => Err(self.problem(SshProblem::NoAnswer, own_reasons::NO_ANSWER)),
+            Heard::TooLong => Err(self.problem(SshProblem::Garbage, own_reasons::ENDLESS)),
             Heard::Ended => {
                 drop(lifeline);
                 let output = holder.wait(END_LIMIT)?;
@@ -255,7 +255,7 @@ impl Ssh {
     fn problem(&self, problem: SshProblem, said: &str) -> Error {
         let said = said.trim();
         let said = if said.is_empty() {
-            own::SSH_SILENT
+            own_reasons::SSH_SILENT
         } else {
             said
         };
@@ -287,7 +287,7 @@ impl Ssh {
         let session = self.session(connection);
         let mut process = Local::new().spawn_keeping(&session, BATCH_STDERR_BYTES_MAX)?;
         let (Some(stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
-            return Err(self.problem(SshProblem::Garbage, own::NO_PIPES));
+            return Err(self.problem(SshProblem::Garbage, own_reasons::NO_PIPES));
         };
         let lifeline = feed(stdin, input);
         let mut frames = Frames::new(stdout, &token, OUTPUT_BYTES_MAX);
@@ -318,7 +318,7 @@ impl Ssh {
         next_frame(frames, commands.first().unwrap_or(&nothing), BEGIN_LIMIT)?;
         for command in commands {
             let (stdout, note) = next_frame(frames, command, command.timeout)?;
-            let garbage = || self.problem(SshProblem::Garbage, own::NO_STATUS);
+            let garbage = || self.problem(SshProblem::Garbage, own_reasons::NO_STATUS);
             let status = note.parse().ok().ok_or_else(|| Stopped::Told(garbage()))?;
             outputs.push(Output {
                 status,
@@ -345,7 +345,7 @@ impl Ssh {
         if connection.shell == Shell::PowerShell && needs_administrator {
             return Err(Error::NotRoot {
                 argv: command.argv.clone(),
-                reason: own::NO_ADMINISTRATOR.into(),
+                reason: own_reasons::NO_ADMINISTRATOR.into(),
             });
         }
         Ok(())
@@ -407,7 +407,7 @@ fn check_sudo(
     if output.status == STATUS_NO_PROGRAM {
         return Err(Error::NotRoot {
             argv: command.argv.clone(),
-            reason: own::NO_SUDO.into(),
+            reason: own_reasons::NO_SUDO.into(),
         });
     }
     match refused_by_sudo(output) {

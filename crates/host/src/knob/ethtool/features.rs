@@ -6,7 +6,7 @@ use locale::say;
 use record::Value;
 
 use crate::exec::Command;
-use crate::knob::word::is_word;
+use crate::knob::safe_argument::is_word;
 use crate::knob::{Allowed, Refusal, Seen, State, command, on_or_off};
 use crate::tool::ethtool::{self, Feature, Role};
 

@@ -2,15 +2,15 @@
 //! in several versions.
 
 mod features;
-mod modes;
+mod link_modes;
 
 use std::collections::BTreeMap;
 
 use locale::say;
 use record::Value;
 
-use super::value::is_bytes;
-use super::word::{is_count, is_text, is_word};
+use super::allowed_values::is_bytes;
+use super::safe_argument::{is_count, is_text, is_word};
 use super::{
     Allowed, Before, Disturbance, Kind, Knob, KnobBackend, Refusal, Remembered, Seen, State,
     TargetKind, answer, command, on_or_off, range, usual_restore,
@@ -21,7 +21,7 @@ use features::{
     check_required, fields, is_feature_word, members, merge_features, parse_feature,
     parse_features, plan_features, set_features,
 };
-use modes::{AGREED, SETTINGS, is_forced, parse_modes, parse_speed, set_modes};
+use link_modes::{AGREED, SETTINGS, is_forced, parse_modes, parse_speed, set_modes};
 
 /// Ways to pause the other side, as far as the link's ends did not agree on it by themselves.
 const PAUSES: [&str; 4] = ["off", "rx", "tx", "rx+tx"];

@@ -1,6 +1,6 @@
 //! The knobs of macOS, with what people want to know about them.
 
-use super::session::Session;
+use super::smb_session::Session;
 use super::{Form, Mac, mac, nsmb, nsmb_fixed, sysctl};
 use crate::knob::{Knob, TargetKind};
 

@@ -2,14 +2,14 @@
 
 mod catalogue;
 mod nsmb;
-mod session;
+mod smb_session;
 
 use locale::say;
 use record::{System, Value};
 
-use super::journaled::is_assignment;
-use super::value::written;
-use super::word::{is_count, is_text, is_word};
+use super::allowed_values::written;
+use super::journal_validation::is_assignment;
+use super::safe_argument::{is_count, is_text, is_word};
 use super::{
     Allowed, Disturbance, Kind, Knob, KnobBackend, Refusal, State, TargetKind, answer, command,
     range, sensible, words,
@@ -18,7 +18,7 @@ use crate::exec::{Command, Output};
 use crate::tool::macos::{self, Interface};
 
 pub(super) use catalogue::KNOBS;
-pub(crate) use session::{mounts_in, show_mounts};
+pub(crate) use smb_session::{mounts_in, show_mounts};
 
 /// Where the built-in server keeps its settings.
 const SERVER: &str = "/Library/Preferences/SystemConfiguration/com.apple.smb.server";
@@ -49,7 +49,7 @@ pub(super) enum Mac {
     /// A setting of the built-in server.
     Server(&'static str, &'static str),
     /// Something of a mounted share's session.
-    Session(session::Session),
+    Session(smb_session::Session),
     /// Something that kernels which are released always do, with the `sysctl` of the others.
     Always(&'static str),
     /// Something for which macOS has no command.

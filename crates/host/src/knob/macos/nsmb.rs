@@ -5,7 +5,7 @@ use record::Value;
 
 use super::Form;
 use crate::exec::{Command, Output};
-use crate::knob::journaled::is_script;
+use crate::knob::journal_validation::is_script;
 use crate::knob::{Refusal, State, command};
 
 /// The file that has the last word; neither it nor the user's is there on a fresh system.

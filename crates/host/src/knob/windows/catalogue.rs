@@ -2,8 +2,10 @@
 
 use super::super::{Disturbance, Knob, TargetKind};
 use super::adapter::{Adapter, Codes, Property};
-use super::status::SmbStatus;
-use super::system::{Form, Offload, Registry, SERVER_KEY, Setting, Side, Smb, TCP_KEY, Tcp};
+use super::smb_status::SmbStatus;
+use super::tcp_smb_and_power::{
+    Form, Offload, Registry, SERVER_KEY, Setting, Side, Smb, TCP_KEY, Tcp,
+};
 use super::{Windows, adapter, setting, windows};
 use crate::exec::Privilege;
 

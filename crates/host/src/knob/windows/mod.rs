@@ -7,9 +7,9 @@
 
 mod adapter;
 mod catalogue;
-mod journaled;
-mod status;
-mod system;
+mod journal_validation;
+mod smb_status;
+mod tcp_smb_and_power;
 
 use locale::Message;
 use record::{System, Value};
@@ -30,9 +30,9 @@ pub(super) enum Windows {
     /// A property of an adapter or its driver.
     Adapter(adapter::Adapter),
     /// A setting of the system.
-    System(system::Setting),
+    System(tcp_smb_and_power::Setting),
     /// What can only be looked at.
-    Status(status::SmbStatus),
+    Status(smb_status::SmbStatus),
 }
 
 const fn windows(on: TargetKind, kind: Windows) -> Knob {
@@ -51,7 +51,7 @@ const fn adapter(backend: adapter::Adapter) -> Knob {
 }
 
 /// A setting of the system, which connections see that are made from then on.
-const fn setting(backend: system::Setting) -> Knob {
+const fn setting(backend: tcp_smb_and_power::Setting) -> Knob {
     Knob {
         disturbs: Disturbance::NewConnections,
         ..windows(TargetKind::Host, Windows::System(backend))
@@ -105,7 +105,7 @@ impl KnobBackend for Windows {
 
     fn remember(&self, state: &State) -> Option<Remembered> {
         match self {
-            Self::Adapter(_) => journaled::remember(state),
+            Self::Adapter(_) => journal_validation::remember(state),
             Self::System(_) | Self::Status(_) => None,
         }
     }

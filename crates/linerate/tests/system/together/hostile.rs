@@ -2,7 +2,7 @@
 //! memory. No program is started for them, no other file is touched, and no control character of theirs
 //! comes out.
 
-mod limits;
+mod file_size_limits;
 mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -543,7 +543,8 @@ impl Site {
 
 /// No character of it moves a cursor or sets a title.
 fn is_harmless(text: &str, what: &str) {
-    let harmful = |letter: char| record::text::is_unsafe(letter) && !matches!(letter, '\n' | '\t');
+    let harmful =
+        |letter: char| record::sanitized_text::is_unsafe(letter) && !matches!(letter, '\n' | '\t');
     let found: Vec<char> = text.chars().filter(|letter| harmful(*letter)).collect();
     assert!(found.is_empty(), "{found:?} in {what}");
 }

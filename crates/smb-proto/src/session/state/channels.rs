@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use super::renewal::Renewal;
+use super::reauthentication::Renewal;
 use super::resend::Lost;
 use super::{Calls, Login, Phase, State};
 use crate::error::{Error, Result};

@@ -2,7 +2,7 @@
 
 use super::State;
 use crate::error::{Error, Result};
-use crate::session::request::{CreateOptions, Created};
+use crate::session::request_types::{CreateOptions, Created};
 use crate::session::{FileKey, TreeKey};
 use crate::wire::FileId;
 

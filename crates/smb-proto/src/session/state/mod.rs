@@ -1,12 +1,12 @@
 //! What a session's lock guards. Nothing here waits, and nothing here sees payload.
 
-mod answers;
 mod channels;
 mod handles;
-mod renewal;
+mod reauthentication;
 mod resend;
+mod response_handling;
 mod transfer;
-mod work;
+mod work_scheduling;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use std::time::Duration;
 use channels::ChannelRecord;
 pub(crate) use channels::Joins;
 pub(crate) use handles::{FileRecord, LeaseRecord, TreeId, TreeRecord};
-use renewal::Renewal;
+use reauthentication::Renewal;
 pub(crate) use resend::Lost;
 use transfer::TransferRecord;
 pub(crate) use transfer::{ReadPiece, Waited, Write};
-pub(crate) use work::{Appetite, Pull, Work};
+pub(crate) use work_scheduling::{Appetite, Pull, Work};
 
-use super::request::{Reply, Request};
-use super::restoring::Restoring;
+use super::pending_restores::Restoring;
+use super::request_types::{Reply, Request};
 use super::retry::Tries;
-use super::submission::Control;
+use super::submitted_request::Control;
 use super::{ChannelNumber, Negotiated, SessionSettings, Sink};
-use crate::crypto::Signer;
 use crate::error::{Error, Result};
+use crate::monotonic_time::Time;
 use crate::sealing::SealingKeys;
-use crate::time::Time;
+use crate::signing_and_keys::Signer;
 
 /// Sinks to call once the lock is free.
 pub(crate) type Calls = Vec<(Arc<dyn Sink>, Result<Reply>)>;

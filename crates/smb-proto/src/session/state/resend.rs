@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::transfer::{ReadPiece, Write};
 use super::{Calls, State};
 use crate::error::Error;
+use crate::monotonic_time::Time;
 use crate::session::ChannelNumber;
 use crate::session::retry::{self, Tries};
-use crate::session::submission::Control;
-use crate::time::Time;
+use crate::session::submitted_request::Control;
 use crate::wire::Command;
 
 /// What a channel had under way when it ended.

@@ -8,13 +8,13 @@ use super::handles::Place;
 use super::{Calls, State};
 use crate::block::Payload;
 use crate::error::{Error, Result};
-use crate::session::hedge::{Copies, InFlightRead};
-use crate::session::request::Reply;
+use crate::monotonic_time::Time;
+use crate::session::hedged_reads::{Copies, InFlightRead};
+use crate::session::request_types::Reply;
 use crate::session::retry::Tries;
 use crate::session::{FileKey, Sink, Source};
-use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::time::Time;
-use crate::trickle::{TooLittle, Trickle};
+use crate::std_or_shuttle::atomic::{AtomicBool, Ordering};
+use crate::trickling_replies::{TooLittle, Trickle};
 
 /// The part of a read, or of a write from a source, that channels hold while a piece is under way.
 pub(crate) struct Transfer {

@@ -1,12 +1,12 @@
 //! One list of all messages drives these tests.
 
-mod connection;
-mod contexts;
+mod create_contexts;
 mod dfs;
+mod echo_cancel_break_error;
 mod file;
+mod header_negotiate_session;
 mod information;
 mod ioctl;
-mod notice;
 mod posix;
 mod rpc;
 
@@ -49,13 +49,13 @@ const TIMES: FileTimes = FileTimes {
 const GUID: [u8; 16] = *b"0123456789abcdef";
 
 fn samples() -> Vec<Sample> {
-    let mut all = connection::samples();
-    all.extend(contexts::samples());
+    let mut all = header_negotiate_session::samples();
+    all.extend(create_contexts::samples());
     all.extend(dfs::samples());
     all.extend(file::samples());
     all.extend(information::samples());
     all.extend(ioctl::samples());
-    all.extend(notice::samples());
+    all.extend(echo_cancel_break_error::samples());
     all.extend(posix::samples());
     all.extend(rpc::samples());
     all

@@ -1,11 +1,11 @@
 //! Whether a file is copied, given what is at its destination.
 
-use super::outcome::{no_file, obstructed};
+use super::failure_handling::{no_file, obstructed};
 use super::{Engine, FileJob, SMALL_BYTES_MAX};
 use crate::copy::entry::{Entry, Kind};
-use crate::copy::{Existing, Options, time};
+use crate::copy::{Existing, Options, filetime};
 use crate::signal::lock;
-use crate::sync::atomic::Ordering;
+use crate::std_or_shuttle::atomic::Ordering;
 
 /// What to do with a file, given what is at the destination.
 enum Decision {
@@ -67,7 +67,7 @@ fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision 
     if matches!(there.kind, Kind::Folder | Kind::Other) {
         return Decision::NoFile;
     }
-    let kept = there.kind == Kind::File && time::is_kept(source.times.write, there.times.write);
+    let kept = there.kind == Kind::File && filetime::is_kept(source.times.write, there.times.write);
     let same = kept && source.size == there.size;
     match options.existing {
         Existing::Update if same => Decision::Unchanged,

@@ -1,10 +1,10 @@
 //! The folders of the destination: what they hold already, and making them.
 
-use super::outcome::{too_many, too_many_stay};
+use super::failure_handling::{too_many, too_many_stay};
 use super::{Engine, Folder};
 use crate::copy::entry::{self, Entry, Kind};
+use crate::copy::folder_name_matching::{Seen, There};
 use crate::copy::place::Place;
-use crate::copy::seen::{Seen, There};
 use crate::copy::{name, share};
 use crate::error::Error;
 use crate::signal::lock;

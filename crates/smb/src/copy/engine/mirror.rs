@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 
-use super::outcome::too_many_stay;
+use super::failure_handling::too_many_stay;
 use super::{Engine, FOLDERS, Folder, is_part};
 use crate::copy::entry::{self, Entry, Kind, ObjectId};
+use crate::copy::folder_name_matching::{Seen, There};
+use crate::copy::mirror_surplus::{Batch, Surplus};
 use crate::copy::name;
 use crate::copy::place::Place;
 use crate::copy::place::removal::{Removal, Staying};
 use crate::copy::progress::Event;
-use crate::copy::seen::{Seen, There};
-use crate::copy::surplus::{Batch, Surplus};
 use crate::error::Error;
 use crate::signal::lock;
-use crate::sync::Mutex;
-use crate::sync::atomic::Ordering;
+use crate::std_or_shuttle::Mutex;
+use crate::std_or_shuttle::atomic::Ordering;
 
 /// Folders of a share that stay while something is removed: their numbers take 17 MB.
 const STAYING_MAX: usize = 400_000;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use locale::say;
 
-use super::outcome::{no_folder, nothing_there};
+use super::failure_handling::{no_folder, nothing_there};
 use super::{Engine, FileJob, Folder};
 use crate::copy::entry::{Entry, Kind, OfFolder};
 use crate::copy::name;

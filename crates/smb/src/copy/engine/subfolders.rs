@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use locale::{Message, say};
 
-use super::outcome::obstructed;
+use super::failure_handling::obstructed;
 use super::{Engine, Folder};
 use crate::copy::entry::{self, Entry, Kind, ObjectId, OfFolder};
+use crate::copy::mirror_surplus::Paths;
 use crate::copy::name;
 use crate::copy::place::{DEPTH_MAX, Links, Place};
-use crate::copy::surplus::Paths;
 use crate::error::Error;
 use crate::signal::lock;
-use crate::sync::atomic::Ordering;
+use crate::std_or_shuttle::atomic::Ordering;
 
 /// Folders that wait to be looked into, as many as ext3 and many a NAS allow in one folder.
 const FOLDERS_WAITING_MAX: usize = 65_536;

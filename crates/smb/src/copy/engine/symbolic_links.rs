@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::outcome::obstructed;
+use super::failure_handling::obstructed;
 use super::{Engine, Folder};
 use crate::copy::entry::{Entry, Kind};
 use crate::copy::place::{Links, Place};
 use crate::copy::progress::Event;
-use crate::copy::{Existing, link};
+use crate::copy::{Existing, symbolic_links};
 use crate::error::Error;
 use crate::signal::lock;
 use crate::tree::Replace;
@@ -56,7 +56,9 @@ impl Engine<'_> {
         there: Option<&Entry>,
     ) -> Result<bool, Error> {
         let target = from.read_link()?;
-        let Some(target) = target.filter(|target| link::stays_below(target, folder.depth)) else {
+        let Some(target) =
+            target.filter(|target| symbolic_links::stays_below(target, folder.depth))
+        else {
             return Ok(false);
         };
         let replace = match there {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use locale::say;
 
 use super::destination_folders::real_name;
-use super::outcome::{obstructed, too_many, twin};
+use super::failure_handling::{obstructed, too_many, twin};
 use super::{Engine, FileJob, Folder, is_part};
 use crate::copy::entry::{Entry, Kind};
+use crate::copy::folder_name_matching::{Seen, There};
 use crate::copy::name;
 use crate::copy::place::Place;
-use crate::copy::seen::{Seen, There};
 use crate::error::Error;
 use crate::signal::lock;
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::copy::place::removal::Removal;
 use crate::copy::place::{Links, Place};
 use crate::copy::{Job, Options, Progress, Summary};
-use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::std_or_shuttle::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn opened(path: &Path) -> File {
     let mut options = OpenOptions::new();
@@ -44,7 +44,10 @@ fn a_name_that_something_has_is_not_taken() {
     let exists = |renamed: io::Result<()>| {
         renamed.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
     };
-    for rename in [system::rename_to_new, system::check_and_rename] {
+    for rename in [
+        local_platform::rename_to_new,
+        local_platform::check_and_rename,
+    ] {
         fs::write(&from, "new").expect("room on the disk");
         fs::write(&to, "old").expect("room on the disk");
         assert!(exists(rename(&from, &to)));
@@ -71,10 +74,14 @@ fn only_file_systems_of_others_are_asked_whether_they_lost_something() {
         (0xEF53, 8, false),
         (0x9123_683E, 0, false),
     ] {
-        assert_eq!(system::is_elsewhere(kind, device), elsewhere, "{kind:x}");
+        assert_eq!(
+            local_platform::is_elsewhere(kind, device),
+            elsewhere,
+            "{kind:x}"
+        );
     }
     let local = File::open("/proc/self/stat").expect("Linux has it");
-    assert!(!system::tells_late(&local));
+    assert!(!local_platform::tells_late(&local));
 }
 
 fn mode(path: &Path) -> u32 {
@@ -111,7 +118,7 @@ fn a_part_that_another_laid_out_is_not_written_to() {
     fs::hard_link(&dear, &part).expect("the folder is ours");
     let (file, length) = open_part(&part, &part).expect("the folder is ours");
     assert_eq!(length, 0);
-    system::write_all_at(&file, 0, b"other").expect("there is room");
+    local_platform::write_all_at(&file, 0, b"other").expect("there is room");
     assert_eq!(fs::read(&dear).expect("it is there"), b"dear");
     drop(file);
 
@@ -130,7 +137,7 @@ fn a_part_that_another_laid_out_is_not_written_to() {
     let spy = opened(&part);
     std::os::unix::fs::chown(&part, Some(1), None).expect("this runs as root");
     let (file, _) = open_part(&part, &part).expect("the folder is ours");
-    system::write_all_at(&file, 0, b"secret").expect("there is room");
+    local_platform::write_all_at(&file, 0, b"secret").expect("there is room");
     assert_eq!(spy.metadata().expect("it is open").len(), 0);
 }
 
@@ -215,7 +222,7 @@ fn what_another_user_let_everybody_write_is_not_so_once_it_is_ours() {
         chown(&old, Some(owner), None).expect("this runs as root");
         let replaced = fs::metadata(&old).expect("it is there");
         let file = opened(&new);
-        system::publish(&file, None, Some(&replaced)).expect("it is ours");
+        local_platform::publish(&file, None, Some(&replaced)).expect("it is ours");
         assert_eq!(mode(&new) & 0o022 != 0, kept, "{owner}: {:o}", mode(&new));
     }
 }

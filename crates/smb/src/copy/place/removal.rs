@@ -6,10 +6,10 @@ use locale::say;
 
 use super::{DEPTH_MAX, Place};
 use crate::copy::entry::{Entry, Kind, ObjectId, is_number};
-use crate::copy::surplus::Batch;
+use crate::copy::mirror_surplus::Batch;
 use crate::copy::{local, name, share};
 use crate::error::Error;
-use crate::sync::atomic::AtomicUsize;
+use crate::std_or_shuttle::atomic::AtomicUsize;
 
 /// The longest path of what is removed: longer ones are hostile too.
 const PATH_BYTES_MAX: usize = 16 << 10;

@@ -7,15 +7,15 @@ use smb_proto::session::{Access, CreateOptions, Disposition, FileTimes, SetInfor
 use super::{attributes, hash, split, times_kept};
 use crate::copy::entry::is_absent;
 use crate::copy::extra_sessions::ExtraSession;
-use crate::copy::part::{Begin, Finish, is_interruption};
-use crate::copy::record::{self, Identity, RESUME_BYTES_MIN, Record};
-use crate::copy::{name, time};
+use crate::copy::partial_file_options::{Begin, Finish, is_interruption};
+use crate::copy::resume_record::{self, Identity, RESUME_BYTES_MIN, Record};
+use crate::copy::{filetime, name};
 use crate::error::Error;
 use crate::file::File;
-use crate::operation;
 use crate::signal::Stop;
-use crate::small::NotKept;
-use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use crate::single_path_operations;
+use crate::small_file_write::NotKept;
+use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU8, Ordering};
 use crate::tree::{Tree, as_change};
 
 /// Rights of the handle that writes a copy: data and attributes, those to read it back, and those
@@ -251,7 +251,7 @@ impl Part {
         }
         let wanted = attributes(&self.tree, finish.attributes);
         // A part that cannot get its name must not be read-only: nobody could remove it.
-        let attributes = operation::writable(wanted);
+        let attributes = single_path_operations::writable(wanted);
         let mut not_kept = match self.file.set(basic(finish.times, attributes)) {
             Err(error) if error.is_refusal() => Some(error),
             set => set.map(|()| None)?,
@@ -260,12 +260,12 @@ impl Part {
         if size != finish.size {
             return Err(self.lost(size, finish.size));
         }
-        let mut kept = time::is_kept(finish.times.write, times.write);
+        let mut kept = filetime::is_kept(finish.times.write, times.write);
         if not_kept.is_none() && !kept {
             let times = as_change(times_kept(finish.times));
             let set = self.file.set(SetInformation::Basic { times, attributes });
             kept = set.is_ok()
-                && time::is_kept(finish.times.write, self.file.size_and_times()?.1.write);
+                && filetime::is_kept(finish.times.write, self.file.size_and_times()?.1.write);
         }
         if not_kept.is_none() && !kept {
             let object = name::printable(&self.to);
@@ -403,7 +403,7 @@ fn has_length(file: &File, bytes: u64) -> Result<bool, Error> {
 }
 
 fn read_record(file: &File) -> Option<Record> {
-    let mut text = vec![0; record::BYTES_MAX];
+    let mut text = vec![0; resume_record::BYTES_MAX];
     let length = file.read_at(0, &mut text).ok()?;
     Record::parse(text.get(..length)?)
 }

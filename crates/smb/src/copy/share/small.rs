@@ -4,10 +4,10 @@ use super::part::{Part, busy_or};
 use super::{attributes, changed, entry, split, times_kept};
 use crate::copy::entry::Entry;
 use crate::copy::name;
-use crate::copy::part::{Begin, Finish};
+use crate::copy::partial_file_options::{Begin, Finish};
 use crate::error::Error;
-use crate::operation::{self, Content, SMALL_BYTES_MAX, SmallFile};
-use crate::small::{self, Attempt, NotKept};
+use crate::single_path_operations::{self, Content, SMALL_BYTES_MAX, SmallFile};
+use crate::small_file_write::{self, Attempt, NotKept};
 use crate::tree::Tree;
 
 /// All of a small file, and what the server said of it when it was opened.
@@ -20,7 +20,7 @@ pub(in crate::copy) fn read_small(
     let Content { status, bytes } = if found.size <= SMALL_BYTES_MAX as u64 {
         tree.read_small(path)?
     } else {
-        operation::read_in_steps(tree, path, bytes_max)?
+        single_path_operations::read_in_steps(tree, path, bytes_max)?
     };
     if bytes.len() as u64 != status.size {
         return Err(changed(path));
@@ -70,7 +70,7 @@ fn write_in_one_go(
         attributes: attributes(tree, finish.attributes),
         mode: finish.mode,
     };
-    small::write(tree, &small, attempt).map_err(|error| match error {
+    small_file_write::write(tree, &small, attempt).map_err(|error| match error {
         Error::AlreadyExists { .. } => Error::Obstructed {
             object: name::printable(path),
         },

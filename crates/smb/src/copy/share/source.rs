@@ -6,12 +6,12 @@ use std::ops::Range;
 use smb_proto::session::{Access, CreateOptions};
 
 use super::{changed, entry};
-use crate::copy::allocated::AllocatedRanges;
+use crate::copy::allocated_ranges::AllocatedRanges;
 use crate::copy::entry::{ATTRIBUTE_SPARSE, Entry};
 use crate::copy::extra_sessions::ExtraSession;
 use crate::error::Error;
 use crate::file::File;
-use crate::operation;
+use crate::single_path_operations;
 use crate::tree::Tree;
 
 /// A file of a share that is copied.
@@ -30,7 +30,12 @@ impl Source {
 
     pub(in crate::copy) fn open(tree: &Tree, path: &str, found: &Entry) -> Result<Self, Error> {
         let file = tree.open(path, &Self::options())?;
-        let entry = entry(tree, path, &operation::status(&file.created()), found.id);
+        let entry = entry(
+            tree,
+            path,
+            &single_path_operations::status(&file.created()),
+            found.id,
+        );
         let allocated = if entry.attributes & ATTRIBUTE_SPARSE != 0 {
             AllocatedRanges::default()
         } else {

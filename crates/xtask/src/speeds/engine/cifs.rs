@@ -12,7 +12,7 @@ use host::exec::{Command, run_one};
 use lab::Namespace;
 
 use super::{Cost, Timed, timed};
-use crate::speeds::field::Field;
+use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
 use crate::support::{Result, chain, say};
 

@@ -6,7 +6,7 @@ use host::exec::{Command, Exec, Process};
 use serde_json::Value;
 
 use super::{Cost, Timed, listening, timed};
-use crate::speeds::field::Field;
+use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{Direction, Lan, Workload};
 use crate::support::Result;
 

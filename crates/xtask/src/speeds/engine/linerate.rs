@@ -2,8 +2,8 @@
 //! the program that people use.
 
 use super::{Cost, Timed, this_program, timed, to_file, whole};
-use crate::speeds::field::Field;
-use crate::speeds::transfer::{Done, Order};
+use crate::speeds::lan_and_files::Field;
+use crate::speeds::linerate_transfer_process::{Done, Order};
 use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
 use crate::support::{Result, program};
 

@@ -3,9 +3,9 @@
 //! server's file system, or our own server, saw the same bytes.
 
 mod cifs;
-mod far_end;
 mod iperf3;
 mod linerate;
+mod null_server_process;
 mod rclone;
 mod smbclient;
 
@@ -14,11 +14,11 @@ use std::io::BufRead;
 use std::path::Path;
 use std::time::Duration;
 
-use far_end::NullServer;
 use host::exec::{Command, Output, Process, run_one};
+use null_server_process::NullServer;
 use serde::Serialize;
 
-use crate::speeds::field::Field;
+use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{FarEnd, Protection, Task, Workload};
 use crate::support::{Result, chain};
 

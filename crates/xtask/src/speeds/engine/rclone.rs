@@ -4,8 +4,8 @@
 use host::exec::{Command, run_one};
 
 use super::{Cost, to_file, whole};
-use crate::speeds::field::Field;
-use crate::speeds::transfer::credentials;
+use crate::speeds::lan_and_files::Field;
+use crate::speeds::linerate_transfer_process::credentials;
 use crate::speeds::workload::{Direction, Lan, SHARE, Task, Workload};
 use crate::support::Result;
 

@@ -2,7 +2,7 @@
 //! has closed it, to the millisecond.
 
 use super::{Cost, Timed, timed, to_file, whole};
-use crate::speeds::field::Field;
+use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
 use crate::support::{Result, smbclient_rate};
 
