@@ -46,11 +46,6 @@ pub struct Stage<'a> {
 /// What the program said.
 #[derive(Debug)]
 pub struct Said {
-    /// Waits until the server lets somebody in: one that stands still for a while is measured afterwards.
-    pub fn settle(&self) {
-        self.running.settle();
-    }
-
     /// None: it was killed, because it did not end.
     pub code: Option<i32>,
     pub json: Value,
@@ -76,6 +71,11 @@ impl<'a> Stage<'a> {
         fs::create_dir(stage.there("")).expect("our own folder");
         fs::set_permissions(stage.there(""), fs::Permissions::from_mode(0o777)).expect("our own");
         stage
+    }
+
+    /// Waits until the server lets somebody in: one that stands still for a while is measured afterwards.
+    pub fn settle(&self) {
+        self.running.settle();
     }
 
     /// Another stage of the same server, with its own folder.
