@@ -78,7 +78,7 @@ told-change =
     .other-machine = 別のコンピューターが応答しているため、そのままにしました
     .failed = 失敗しました: { $reason }
     .would-put-back = 元に戻す予定です
-    .no-contradiction = 両端の設定に矛盾はありません
+    .no-contradiction = 両端の間に矛盾はありません
     .host = { $host }: { $system } { $kernel }、CPU { $cores } コア{ $memory ->
             [absent] {""}
            *[other] 、メモリー { $memory }
