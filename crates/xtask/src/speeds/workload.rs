@@ -58,7 +58,7 @@ pub enum Protection {
 pub enum FarEnd {
     /// Samba, with files.
     Samba,
-    /// Our own server that is not the limit, see [`crate::speeds::null`].
+    /// Our own server that is not the limit, see [`crate::speeds::null_smb_server`].
     Null,
 }
 

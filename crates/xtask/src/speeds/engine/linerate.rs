@@ -1,4 +1,4 @@
-//! Our own engine: for a file this program as its own child, see [`crate::speeds::transfer`], for all else
+//! Our own engine: for a file this program as its own child, see [`crate::speeds::linerate_transfer_process`], for all else
 //! the program that people use.
 
 use super::{Cost, Timed, this_program, timed, to_file, whole};
