@@ -20,7 +20,7 @@ pub struct Held(Mutex<Vec<Vec<u8>>>);
 
 impl Held {
     /// Takes all memory that is free, and releases as much as a run of a file of `bytes` needs: right before it.
-    pub fn make_room(&self, bytes: u64) -> Result<()> {
+    pub fn release_for_run(&self, bytes: u64) -> Result<()> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while free_kib()? > FREE_KIB + (PIECE_BYTES >> 10) as u64 {
             held.push(vec![1; PIECE_BYTES]);

@@ -156,7 +156,7 @@ impl Field {
     /// Removes what the run before has written, and has the memory at hand that the next one will write to.
     pub fn make_ready(&self, workload: &Workload) -> Result<()> {
         self.clear(workload)?;
-        self.memory.make_room(workload.bytes)
+        self.memory.release_for_run(workload.bytes)
     }
 
     /// Whether what a run should have made is there in its full length.
