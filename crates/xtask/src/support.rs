@@ -3,6 +3,7 @@
 
 use std::env;
 use std::error::Error;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -87,4 +88,16 @@ pub fn smbclient_rate(said: &str, begin: &str) -> Option<f64> {
     let line = said.lines().find(|line| line.starts_with(begin))?;
     let kib_per_second: f64 = line.split_once(" (")?.1.split(' ').next()?.parse().ok()?;
     Some(kib_per_second * 1024.0)
+}
+
+/// The value of the first line of a file that begins so, or nothing.
+pub fn first_line(path: &str, begin: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix(begin))?;
+    Some(
+        value
+            .trim_start_matches([' ', '\t', ':', '='])
+            .trim_matches('"')
+            .to_owned(),
+    )
 }

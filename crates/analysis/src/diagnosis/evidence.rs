@@ -140,7 +140,9 @@ impl<'a> Evidence<'a> {
     /// What an intervention changed of a rung, in the direction in which it did most.
     pub(super) fn probed(&self, kind: ProbeKind, rung: Rung) -> Option<Sequential> {
         let found = DIRECTIONS.into_iter().filter_map(|direction| {
-            probe_estimates::estimate(&self.probes, kind, |of, way| (of, way) == (rung, direction))
+            probe_estimates::estimate(&self.probes, kind, |at, towards| {
+                (at, towards) == (rung, direction)
+            })
         });
         found.max_by(|one, two| one.ratio.value.total_cmp(&two.ratio.value))
     }
@@ -158,7 +160,9 @@ impl<'a> Evidence<'a> {
             median_of(steady.filter_map(|trial| trial.foreign[end]))
         };
         let found = ends.into_iter().enumerate().flat_map(|(end, nic)| {
-            let shares = DIRECTIONS.into_iter().filter_map(move |way| of(end, way));
+            let shares = DIRECTIONS
+                .into_iter()
+                .filter_map(move |direction| of(end, direction));
             shares.filter_map(move |share| Some((share, nic?)))
         });
         let most = found.max_by(|one, two| one.0.total_cmp(&two.0))?;

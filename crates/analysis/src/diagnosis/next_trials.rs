@@ -422,8 +422,8 @@ impl Plan<'_, '_> {
 
     fn found(&self, kind: ProbeKind, direction: Direction) -> Option<Sequential> {
         let rung = rung_of(kind);
-        probe_estimates::estimate(&self.seen.probes, kind, |of, way| {
-            (of, way) == (rung, direction)
+        probe_estimates::estimate(&self.seen.probes, kind, |at, towards| {
+            (at, towards) == (rung, direction)
         })
     }
 

@@ -106,7 +106,7 @@ impl Error {
             Self::UnknownKnob { id, system } => say("error-host.unknown-knob")
                 .with("id", id.to_string())
                 .with("system", format!("{system:?}")),
-            Self::DuplicateSetting { id, target } => say("error-host.set-twice")
+            Self::DuplicateSetting { id, target } => say("error-host.set-repeatedly")
                 .with("id", id.to_string())
                 .with("target", target.to_string()),
             Self::Refused {

@@ -60,11 +60,11 @@ pub fn supervise(name: &str) -> Result<(), Error> {
         Ok(_) => Report::Up,
         Err(error) => Report::Failed(error.to_failure()),
     };
-    let told = supervisor_socket::write_line(io::stdout(), &report);
+    let reported = supervisor_socket::write_line(io::stdout(), &report);
     let lab = started?;
     // Whoever wanted the lab is gone when nobody reads that.
-    let told = told.and_then(|()| forget_standard_streams());
-    told.map_err(|source| Error::System {
+    let reported = reported.and_then(|()| forget_standard_streams());
+    reported.map_err(|source| Error::System {
         action: say("error-lab.report"),
         subject: name.into(),
         source,

@@ -38,11 +38,11 @@ impl Report {
         let parts = parts.map(|(id, texts)| (text(id), texts));
         let labels = parts.iter().map(|(label, _)| report::width(label));
         let indent = labels.max().unwrap_or(0) + LABEL_GAP;
-        let room = COLUMNS_MAX - indent;
+        let columns = COLUMNS_MAX - indent;
         let mut lines = vec![self.build.line()];
         for (label, texts) in &parts {
             for text in texts {
-                let wrapped = text.lines().map(|line| report::wrap(line, room));
+                let wrapped = text.lines().map(|line| report::wrap(line, columns));
                 let wrapped: Vec<String> = wrapped.collect();
                 for (at, line) in wrapped.join("\n").lines().enumerate() {
                     let label = if at == 0 { label.as_str() } else { "" };
@@ -225,8 +225,9 @@ mod tests {
     fn what_only_ip_tells_is_not_called_refused_where_there_is_none() {
         for language in Language::ALL {
             let counts = language.within(|| {
-                let told = text("doctor.without-ip");
-                [None, Some("iproute2-6.1.0")].map(|ip| unread(ip).text().matches(&told).count())
+                let expected = text("doctor.without-ip");
+                [None, Some("iproute2-6.1.0")]
+                    .map(|ip| unread(ip).text().matches(&expected).count())
             });
             assert_eq!(counts, [3, 0], "{language:?}");
         }

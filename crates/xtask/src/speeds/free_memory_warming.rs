@@ -2,10 +2,9 @@
 //! (`page_reporting` of virtio-balloon), and gets it again page by page when it is written to, which costs a
 //! server more than all else that it does.
 
-use std::fs;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::support::Result;
+use crate::support::{Result, first_line};
 
 /// What is held and released at once.
 const PIECE_BYTES: usize = 64 << 20;
@@ -21,8 +20,8 @@ pub struct Held(Mutex<Vec<Vec<u8>>>);
 impl Held {
     /// Takes all memory that is free, and releases as much as a run of a file of `bytes` needs: right before it.
     pub fn release_for_run(&self, bytes: u64) -> Result<()> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        while free_kib()? > FREE_KIB + (PIECE_BYTES >> 10) as u64 {
+        let mut held = self.pieces();
+        while memory_kib("MemFree")? > FREE_KIB + (PIECE_BYTES >> 10) as u64 {
             held.push(vec![1; PIECE_BYTES]);
         }
         let pieces = usize::try_from((bytes + RUN_BYTES).div_ceil(PIECE_BYTES as u64))?;
@@ -33,16 +32,16 @@ impl Held {
 
     /// Releases all, where what comes next is not timed and may need any amount.
     pub fn release(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.pieces().clear();
+    }
+
+    fn pieces(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn free_kib() -> Result<u64> {
-    let text = fs::read_to_string("/proc/meminfo")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemFree:"));
-    let number = line.ok_or("the kernel does not say how much memory is free")?;
-    Ok(number.trim().trim_end_matches(" kB").parse()?)
+/// A line of `/proc/meminfo`, in KiB.
+pub fn memory_kib(line: &str) -> Result<u64> {
+    let value = first_line("/proc/meminfo", line).unwrap_or_default();
+    Ok(value.trim_end_matches(" kB").parse()?)
 }

@@ -32,7 +32,8 @@ use null_smb_server::Null;
 use summary::Run;
 use workload::{FarEnd, Workload};
 
-use crate::support::{Result, chain, random_seed, say, take_down};
+use crate::support::{Result, chain, first_line, random_seed, say, take_down};
+use free_memory_warming::memory_kib;
 
 /// Where the results go.
 const FOLDER: &str = "target/bench";
@@ -303,8 +304,7 @@ fn installed(wanted: &[Engine]) -> (Vec<Engine>, Vec<String>) {
 
 /// What must be so for figures that mean something.
 fn check_machine() -> Result<()> {
-    let available = first_line("/proc/meminfo", "MemAvailable").unwrap_or_default();
-    let available: u64 = available.trim_end_matches(" kB").parse()?;
+    let available = memory_kib("MemAvailable")?;
     if available < MEMORY_KIB_MIN {
         return Err(format!("{available} KiB of memory are free, {MEMORY_KIB_MIN} needed").into());
     }
@@ -323,18 +323,6 @@ fn load() -> f64 {
         .next()
         .and_then(|number| number.parse().ok())
         .unwrap_or(0.0)
-}
-
-/// The value of the first line of a file that begins so, or nothing.
-fn first_line(path: &str, begin: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix(begin))?;
-    Some(
-        value
-            .trim_start_matches([' ', '\t', ':', '='])
-            .trim_matches('"')
-            .to_owned(),
-    )
 }
 
 /// What figures depend on.

@@ -183,7 +183,7 @@ impl Opened {
             self.check_item(item, befores.get(&spot).copied())
                 .map_err(wrong)?;
             if items.insert(spot, item).is_some() {
-                return Err(wrong(say("error-journal.set-twice")));
+                return Err(wrong(say("error-journal.set-repeatedly")));
             }
         }
         for entry in &self.snapshot {
