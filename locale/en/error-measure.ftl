@@ -145,6 +145,7 @@ hint-measure =
     .no-such-share = `linerate ls smb://USER@{ $host }` lists the shares of `{ $server }`
     .escaped-share = write names as they are, with spaces and all; `linerate ls smb://USER@{ $host }` lists the shares of `{ $server }`
     .access-denied = the test file is made on the share: the user needs the right to write there
+    .access-denied-later = try again, in a new session; if access is denied there too, check the rights of the user on the server
     .not-found = the folder for the test file must exist on the share
     .local-disk-full = make room there; nothing that looks complete was left
     .elsewhere = name that server instead: { $targets }

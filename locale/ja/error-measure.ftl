@@ -145,6 +145,7 @@ hint-measure =
     .no-such-share = `{ $server }` の共有の一覧は、`linerate ls smb://USER@{ $host }` で確認してください
     .escaped-share = 空白などを含む名前は、そのまま指定してください。`{ $server }` の共有の一覧は、`linerate ls smb://USER@{ $host }` で確認できます
     .access-denied = 共有にテストファイルを作成します。共有への書き込み権限をユーザーに付与してください
+    .access-denied-later = もう一度実行して、新しいセッションで試してください。それでも拒否される場合は、サーバーでユーザーのアクセス許可を確認してください
     .not-found = テストファイル用のフォルダーを共有に作成してください
     .local-disk-full = 空き容量を増やしてください。書きかけのファイルが、完成したファイルのように残っていることはありません
     .elsewhere = 代わりに次のサーバーを指定してください: { $targets }

@@ -3,6 +3,7 @@
 mod connections;
 pub mod summary;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -88,7 +89,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     });
     let seconds = began.elapsed().as_secs_f64();
     if alone && let Some(failure) = summary.failures.pop() {
-        return Err(explain(failure.error));
+        return Err(explain_failure(failure.error));
     }
     show_failures(&summary, job.options.names);
     show_without(&summary, arguments.verbose);
@@ -118,9 +119,8 @@ fn conclude(
         show(ends, connections, &summary, seconds, arguments);
     }
     if let Some(error) = ended_by {
-        let lost = matches!(error, smb::Error::ConnectionLost { .. });
-        let error = explain(error);
-        return Err(if lost { error.hint(GOES_ON) } else { error });
+        let begun = if arguments.dry_run { 0 } else { found };
+        return Err(explain_end(error, begun));
     }
     Ok(if summary.failed > 0 || summary.not_kept > 0 {
         Exit::Found.into()
@@ -356,7 +356,7 @@ pub fn explain(error: smb::Error) -> CommandError {
         }
         smb::Error::NotFound { .. } => Some(say("hint-copy.path")),
         smb::Error::AccessDenied { .. } => Some(say("hint-copy.right")),
-        smb::Error::DiskFull { .. } => Some(say("hint-copy.disk-full")),
+        error if is_full(error) => Some(say("hint-copy.disk-full")),
         smb::Error::Stopped => Some(GOES_ON),
         _ => None,
     };
@@ -364,6 +364,74 @@ pub fn explain(error: smb::Error) -> CommandError {
     match hint {
         Some(hint) => error.hint(hint),
         None => error,
+    }
+}
+
+/// The same of what ended a copy, of which so many files may have been begun.
+fn explain_end(error: smb::Error, begun: u64) -> CommandError {
+    let is_before_any_file = matches!(
+        error,
+        smb::Error::Usage { .. }
+            | smb::Error::Pattern { .. }
+            | smb::Error::Credentials { .. }
+            | smb::Error::GuestOnly { .. }
+            | smb::Error::NotCopied { .. }
+    );
+    if begun == 0 || is_before_any_file {
+        return explain(error);
+    }
+    explain_with_resume(error)
+}
+
+/// The same of what is wrong with the only file.
+fn explain_failure(error: smb::Error) -> CommandError {
+    match may_leave_a_part(&error) {
+        true => explain_with_resume(error),
+        false => explain(error),
+    }
+}
+
+/// The same where `--resume` goes on with what was begun. What has to be done before stands before it.
+fn explain_with_resume(error: smb::Error) -> CommandError {
+    let says_it = is_full(&error) || matches!(error, smb::Error::Stopped);
+    let is_cut = matches!(
+        error,
+        smb::Error::ConnectionLost { .. } | smb::Error::Interrupted { .. }
+    );
+    let error = explain(error);
+    if says_it {
+        return error;
+    }
+    let hint = match error.next_message() {
+        Some(first) if !is_cut => say("hint-copy.then-resume").with("first", first),
+        _ => GOES_ON,
+    };
+    error.hint(hint)
+}
+
+/// Whether a file that failed by this may have left a part that `--resume` goes on with.
+fn may_leave_a_part(error: &smb::Error) -> bool {
+    let is_cut = matches!(
+        error,
+        smb::Error::Stopped
+            | smb::Error::ConnectionLost { .. }
+            | smb::Error::Interrupted { .. }
+            | smb::Error::NotReconnected { .. }
+            | smb::Error::LoginRefused { .. }
+            | smb::Error::Unreachable { .. }
+    );
+    is_cut || is_full(error)
+}
+
+/// Whether the disk that is written to is full, on the server or here.
+fn is_full(error: &smb::Error) -> bool {
+    match error {
+        smb::Error::DiskFull { .. } => true,
+        smb::Error::LocalFile { source, .. } => matches!(
+            source.kind(),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+        ),
+        _ => false,
     }
 }
 
@@ -410,6 +478,96 @@ mod tests {
         assert!(!found.contains(&PathBuf::from("/dev")), "{found:?}");
         let found = rules_of(&["smb://nas/media/film", "/dev/zero"]).writes;
         assert!(!found.contains(&PathBuf::from("/dev")), "{found:?}");
+    }
+
+    fn refused(status: smb::NtStatus) -> smb::ProtocolError {
+        smb::ProtocolError::Refused {
+            doing: "writing `film`".to_owned(),
+            status,
+        }
+    }
+
+    /// What ends a copy, with the hint where files were begun and where none was.
+    fn ends() -> Vec<(smb::Error, Option<&'static str>, Option<&'static str>)> {
+        let name = || "nas".to_owned();
+        let full = refused(smb::NtStatus::DISK_FULL);
+        let local = smb::Error::LocalFile {
+            action: say("error-smb.cannot-write"),
+            path: PathBuf::from("film"),
+            source: ErrorKind::StorageFull.into(),
+        };
+        let lost = smb::Error::ConnectionLost {
+            server: name(),
+            source: smb::ProtocolError::SessionEnded(None),
+        };
+        let protocol = smb::Error::Protocol {
+            server: name(),
+            source: smb::ProtocolError::Misbehaving("it answers twice".to_owned()),
+        };
+        let login = smb::Error::LoginRefused {
+            server: name(),
+            user: name(),
+            source: refused(smb::NtStatus::LOGON_FAILURE),
+        };
+        let guest = smb::Error::GuestOnly {
+            server: name(),
+            user: name(),
+        };
+        let usage = smb::Error::Usage {
+            reason: say("error-copy.no-share"),
+        };
+        let disk = smb::Error::DiskFull {
+            object: name(),
+            source: full,
+        };
+        let [resume, room] = ["hint-copy.resume", "hint-copy.disk-full"].map(Some);
+        let then = Some("hint-copy.then-resume");
+        vec![
+            (disk, room, room),
+            (local, room, room),
+            (smb::Error::Stopped, resume, resume),
+            (lost, resume, Some("hint-measure.connection-lost")),
+            (protocol, resume, None),
+            (login, then, Some("hint-measure.login-refused")),
+            (
+                guest,
+                Some("hint-measure.guest-only"),
+                Some("hint-measure.guest-only"),
+            ),
+            (usage, None, None),
+        ]
+    }
+
+    fn next_id(error: &CommandError) -> Option<&'static str> {
+        error.next_message().map(|hint| hint.id)
+    }
+
+    #[test]
+    fn what_a_copy_had_begun_can_be_gone_on_with_whatever_ended_it() {
+        let found = ends().into_iter().map(|(end, ..)| explain_end(end, 3));
+        let expected = ends().into_iter().map(|(_, begun, _)| begun);
+        for (found, expected) in found.zip(expected) {
+            assert_eq!(next_id(&found), expected, "{found}");
+        }
+        for (end, _, expected) in ends() {
+            let found = explain_end(end, 0);
+            assert_eq!(next_id(&found), expected, "{found}");
+        }
+    }
+
+    #[test]
+    fn an_only_file_that_was_interrupted_can_be_gone_on_with() {
+        let object = || "film".to_owned();
+        let interrupted = smb::Error::Interrupted {
+            object: object(),
+            source: smb::ProtocolError::SessionEnded(None),
+        };
+        assert_eq!(
+            next_id(&explain_failure(interrupted)),
+            Some("hint-copy.resume")
+        );
+        let changed = smb::Error::Changed { object: object() };
+        assert_eq!(next_id(&explain_failure(changed)), None);
     }
 
     #[test]

@@ -70,17 +70,22 @@ impl CommandError {
 
     /// What failed and why, on one line, in English: for JSON and run files.
     pub fn text(&self) -> String {
-        printable(&clean(&self.failure.text()))
+        on_one_line(&self.failure.chain)
     }
 
     /// The same in the language that is spoken, for where it is no failure of the command.
     pub fn said(&self) -> String {
-        printable(&clean(&self.failure.said_chain().join(": ")))
+        on_one_line(&self.failure.said_chain())
     }
 
     /// What to do next.
     pub fn next(&self) -> Option<&str> {
         self.failure.hint.as_deref()
+    }
+
+    /// The same, as it can be said in any language.
+    pub fn next_message(&self) -> Option<Message> {
+        self.next().map(|hint| self.failure.message(hint))
     }
 
     /// The failure as a record.
@@ -164,18 +169,34 @@ impl fmt::Display for CommandError {
 /// Letters of a line that are printed: a file that is quoted may be one line.
 const LINE_CHARS_MAX: usize = 1_000;
 
+/// An error and its causes. Each is cut alone, so that a long path does not take the room of the reason behind it.
+fn on_one_line(chain: &[String]) -> String {
+    let links = chain.iter().map(|link| shortened(&clean(link)));
+    links.collect::<Vec<_>>().join(": ")
+}
+
 /// Names from peers and files can hold escape sequences, and be as long as a book; none reaches a
 /// terminal. A text of several lines keeps them, and none of them begins where ours do: who wrote a part of it
 /// cannot write a line of the report.
 fn printable(text: &str) -> String {
     let lines = clean_lines(text);
-    let lines = lines.split('\n').map(|line| {
-        let mut letters = line.chars();
-        let mut short: String = letters.by_ref().take(LINE_CHARS_MAX).collect();
-        short.extend(letters.next().map(|_| '…'));
-        short
-    });
-    lines.collect::<Vec<_>>().join("\n    ")
+    lines
+        .split('\n')
+        .map(shortened)
+        .collect::<Vec<_>>()
+        .join("\n    ")
+}
+
+/// A line of [`LINE_CHARS_MAX`] letters at most. What is left out is in its middle, where long names are: what was
+/// done stands before them, and what is wrong with them behind.
+fn shortened(line: &str) -> String {
+    let letters = line.chars().count();
+    if letters <= LINE_CHARS_MAX {
+        return line.to_owned();
+    }
+    let kept = LINE_CHARS_MAX / 2;
+    let (begin, end) = (line.chars().take(kept), line.chars().skip(letters - kept));
+    begin.chain(['…']).chain(end).collect()
 }
 
 /// What an error says, in any language where it is one of ours.
@@ -226,5 +247,23 @@ mod tests {
         assert_eq!(because.count(), 1, "{told}");
         assert!(told.contains("\n    error: fake\u{fffd}"), "{told}");
         assert!(!error.text().contains(record::sanitized_text::is_unsafe));
+    }
+
+    #[test]
+    fn a_long_path_leaves_the_reason() {
+        let path = "p".repeat(3 * LINE_CHARS_MAX);
+        let cause = std::io::Error::other("the reason");
+        let doing = format!("cannot open `{path}` here");
+        let error = CommandError::caused(Kind::Refused, doing, &cause).while_doing("while copying");
+        for told in [error.text(), error.said(), error.to_string()] {
+            assert!(told.contains("while copying"), "{told}");
+            assert!(told.contains("cannot open `ppp"), "{told}");
+            assert!(told.contains("ppp` here"), "{told}");
+            assert!(told.ends_with("the reason"), "{told}");
+            assert_eq!(told.matches('…').count(), 1, "{told}");
+            assert!(told.chars().count() < LINE_CHARS_MAX + 100, "{told}");
+        }
+        let fits = "w".repeat(LINE_CHARS_MAX);
+        assert_eq!(shortened(&fits), fits);
     }
 }

@@ -153,6 +153,10 @@ pub fn sentence_in(error: &(dyn std::error::Error + 'static)) -> Option<Message>
     let smb::ProtocolError::Refused { status, .. } = error else {
         return None;
     };
+    if *status == NtStatus::ACCESS_DENIED && error.is_of_open_file() {
+        // The user had the right when the file was opened.
+        return Some(say("status.access-denied-later"));
+    }
     sentence(*status)
 }
 
@@ -174,5 +178,17 @@ mod tests {
             assert!(!again, "{status}");
             assert!(sentence.split(' ').count() <= 25, "{sentence}");
         }
+    }
+
+    #[test]
+    fn a_user_who_could_open_a_file_is_not_said_to_have_no_right_to_it() {
+        let of = |doing: &str| {
+            let doing = doing.to_owned();
+            let status = NtStatus::ACCESS_DENIED;
+            sentence_in(&smb::ProtocolError::Refused { doing, status })
+        };
+        assert_eq!(of("opening `a`"), Some(say("status.access-denied")));
+        let later = of("reading `a` at byte 0");
+        assert_eq!(later, Some(say("status.access-denied-later")));
     }
 }

@@ -80,6 +80,10 @@ pub enum Error {
         #[source]
         cause: Arc<Error>,
     },
+    /// All channels were lost, and who answers by now has another GUID. Some servers take a new one each time they
+    /// start, so that this is no fault of theirs; what was open is not there in either case.
+    #[error("another server answers there now, or the same one, restarted: its GUID is new")]
+    AnotherServer,
     /// There is no channel left, or the session was logged off.
     #[error("the session has ended")]
     SessionEnded(#[source] Option<Arc<Error>>),
@@ -116,6 +120,13 @@ impl Error {
         matches!(self, Self::Refused { doing, .. } if doing == LOGIN)
     }
 
+    /// Whether the server refused something that needs no right but those that it gave when it opened the file. To
+    /// change a file is not that: whether it may have its new name is decided only then.
+    pub fn is_of_open_file(&self) -> bool {
+        let needs_no_more = |doing: &str| OF_OPEN_FILE.iter().any(|verb| doing.starts_with(verb));
+        matches!(self, Self::Refused { doing, .. } if needs_no_more(doing))
+    }
+
     /// The server's status, when a server's refusal is the reason.
     pub fn status(&self) -> Option<NtStatus> {
         match self {
@@ -128,6 +139,15 @@ impl Error {
 
 /// What a login is called in [`Error::Refused`].
 pub(crate) const LOGIN: &str = "the login";
+/// How what is asked about an open file begins there, where it needs no further right.
+const OF_OPEN_FILE: [&str; 6] = [
+    "reading `",
+    "writing `",
+    "listing `",
+    "asking about `",
+    "flushing `",
+    "closing `",
+];
 
 /// A status code of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -116,6 +116,12 @@ impl Entries {
         self.own.zip(self.above)
     }
 
+    /// Whether the server told no entry, not even the folder itself and the one above it. To be asked when all entries
+    /// were taken.
+    pub(crate) const fn told_nothing(&self) -> bool {
+        self.told.names == 0 && self.own.is_none() && self.above.is_none()
+    }
+
     fn begin(&mut self) -> Result<(), Error> {
         let (tree, path) = (&self.tree, &*self.path);
         let shared = tree.shared();

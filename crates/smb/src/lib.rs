@@ -52,6 +52,7 @@ mod std_or_shuttle;
 #[cfg(all(test, feature = "model"))]
 mod thread_interleaving_model;
 mod tickets;
+mod times_kept;
 mod token_broker;
 mod tree;
 mod tree_path_methods;

@@ -75,7 +75,7 @@ impl Tree {
             ..CreateOptions::open(Access::Attributes)
         };
         let file = FileKey::OF_CHAIN;
-        let [created, read] = chain(self, path, options, [Request::ReadLink { file }])?;
+        let [created, read, _] = chain(self, path, options, [Request::ReadLink { file }])?;
         opened(self, path, created)?;
         match read {
             Ok(Reply::Link(target)) => Ok(target),
@@ -131,7 +131,7 @@ impl Tree {
             file: FileKey::OF_CHAIN,
             target: target.to_owned(),
         };
-        let [created, made] = chain(self, path, options, [make])?;
+        let [created, made, _] = chain(self, path, options, [make])?;
         opened(self, path, created)?;
         done(self, path, made).inspect_err(|_| {
             // It is an empty file.
@@ -178,7 +178,7 @@ impl Tree {
                 Request::Set { file, what: set },
                 Request::Query { file, what: ask },
             ];
-            let [created, set, asked] = chain(self, path, options, links)?;
+            let [created, set, asked, _] = chain(self, path, options, links)?;
             opened(self, path, created)?;
             done(self, path, set)?;
             match asked {

@@ -253,7 +253,7 @@ pub(crate) fn is_final(error: &Error) -> bool {
             .is_none_or(|status| NOT_THIS_USER.contains(&status)),
         Error::Credentials { source, .. } => source.refusal() != Refusal::Unreachable,
         Error::GuestOnly { .. } | Error::Incompatible { .. } | Error::Protocol { .. } => true,
-        _ => false,
+        error => error.is_another_server(),
     }
 }
 
@@ -283,5 +283,12 @@ mod tests {
         assert!(!is_final(&refused(NtStatus::REQUEST_NOT_ACCEPTED)));
         let lost = smb_proto::Error::SessionEnded(None);
         assert!(!is_final(&Error::of_login(lost, "server", "user")));
+    }
+
+    #[test]
+    fn another_server_is_not_asked_until_it_is_the_old_one() {
+        let other = Error::of_login(smb_proto::Error::AnotherServer, "server", "user");
+        assert!(matches!(other, Error::ConnectionLost { .. }), "{other:?}");
+        assert!(is_final(&other));
     }
 }

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use smb_proto::session::{
-    Access, CreateOptions, Created, Disposition, FileTimes, Posix, Reply, Request, SetInformation,
+    Access, Closed, CreateOptions, Created, Disposition, FileTimes, Posix, Reply, Request,
+    SetInformation,
 };
 use smb_proto::{Error as ProtocolError, FileKey, NtStatus};
 
@@ -155,7 +156,7 @@ pub(crate) fn create_folder(
             ..CreateOptions::open(Access::Attributes)
         };
         let made = chain(tree, path, options, [])
-            .and_then(|[created]| opened(tree, path, created))
+            .and_then(|[created, _]| opened(tree, path, created))
             .map(|(_, created)| Some(created));
         match made {
             // the one of which nobody heard has made it
@@ -185,7 +186,7 @@ pub(crate) fn read(tree: &Tree, path: &str) -> Result<Content, Error> {
         offset: 0,
         bytes_max: Request::SMALL_BYTES_MAX,
     };
-    let [created, fetched] = chain(tree, path, options, [fetch])?;
+    let [created, fetched, _] = chain(tree, path, options, [fetch])?;
     let (_, created) = opened(tree, path, created)?;
     let there = created.size.min(SMALL_BYTES_MAX as u64);
     match fetched {
@@ -263,7 +264,7 @@ fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<(), Error> {
             ..CreateOptions::open(Access::Delete)
         };
         // The disposition and not the option of the same name: only it says when it cannot be.
-        let removed = change(tree, path, options, SetInformation::DeleteOnClose(true));
+        let removed = change(tree, path, options, SetInformation::DeleteOnClose(true)).map(drop);
         match removed {
             Err(Error::NotFound { .. }) if lost => Ok(()),
             removed => {
@@ -274,17 +275,22 @@ fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<(), Error> {
     })
 }
 
-/// Opens something, changes this about it, and closes it.
+/// Opens something, changes this about it, and closes it. Gives what the server tells of it then.
 pub(crate) fn change(
     tree: &Tree,
     path: &str,
     options: CreateOptions,
     what: SetInformation,
-) -> Result<(), Error> {
+) -> Result<Closed, Error> {
     let file = FileKey::OF_CHAIN;
-    let [created, changed] = chain(tree, path, options, [Request::Set { file, what }])?;
+    let [created, changed, closed] = chain(tree, path, options, [Request::Set { file, what }])?;
     opened(tree, path, created)?;
-    done(tree, path, changed)
+    done(tree, path, changed)?;
+    Ok(match closed {
+        Ok(Reply::Closed(closed)) => closed,
+        // What was done is done.
+        _ => Closed::default(),
+    })
 }
 
 pub(crate) fn rename(path: &str, replace: Replace) -> Request {
@@ -296,7 +302,7 @@ pub(crate) fn rename(path: &str, replace: Replace) -> Request {
     Request::Set { file, what }
 }
 
-/// Opens a file, does these things with it, and closes it; gives the answers to all but the last.
+/// Opens a file, does these things with it, and closes it; gives the answers to all.
 pub(crate) fn chain<const MORE: usize, const ALL: usize>(
     tree: &Tree,
     path: &str,
@@ -309,8 +315,7 @@ pub(crate) fn chain<const MORE: usize, const ALL: usize>(
     links.push(Request::Close {
         file: FileKey::OF_CHAIN,
     });
-    let mut replies = ask_chain(tree.shared(), links, path)?;
-    replies.truncate(ALL);
+    let replies = ask_chain(tree.shared(), links, path)?;
     let replies = <[_; ALL]>::try_from(replies).ok();
     replies.ok_or_else(|| tree.shared().odd_answer())
 }

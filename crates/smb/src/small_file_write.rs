@@ -2,31 +2,30 @@
 //!
 //! A new one takes one round trip: CREATE, which fails where the name is taken and shares the file
 //! with nobody, SET_INFO, WRITE and CLOSE in one frame, which the server does in one go. One that
-//! takes the place of another takes two: the other must stay until all of this one is there. A server may
-//! write less at once than it is given; the file then gets its name last, too.
+//! takes the place of another takes two: the other must stay until all of this one is there, and closed: some say only then
+//! that their disk is full. A server may write less at once than it is given; the file then gets its name last, too.
 
 use std::sync::Arc;
 
 use smb_proto::session::{
-    Access, CreateOptions, Disposition, FileTimes, Information, Posix, QueryInformation, Reply,
-    Request, SetInformation,
+    Access, Closed, CreateOptions, Created, Disposition, Posix, Reply, Request, SetInformation,
 };
 use smb_proto::{FileKey, NtStatus};
 
-use crate::blocking_request::{ask, ask_chain, tell};
-use crate::copy::filetime::is_kept as is_time_kept;
+use crate::blocking_request::ask_chain;
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::single_path_operations::{
     SmallFile, done, is_loss, not_done, opened, remove, rename, retry_if_lost, writable,
 };
-use crate::tree::{Replace, TimesKept, Tree, as_change};
+use crate::times_kept::{self, Of, TimesKept};
+use crate::tree::{Replace, Tree};
 
 /// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
 /// append).
 const WRITE_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100 | 0x2 | 0x4;
-/// The same, and to give it its name (DELETE).
-const PART_RIGHTS: u32 = 0x0001_0000 | WRITE_RIGHTS;
+/// Rights to give it its name and set its attributes (DELETE, SYNCHRONIZE, read and write attributes).
+const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80 | 0x100;
 
 /// Whether it was tried before, and nobody knows what came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,42 +93,38 @@ enum New {
     Refused(Error),
 }
 
-/// The chain that makes a new file, writes and closes it. Where it is not known yet which times the server keeps,
-/// it asks for them.
-fn chain_of_new(
+/// The chain that makes a file, writes and closes it. `early`: its times are set before it is written, which costs the
+/// server least.
+fn chain_that_writes(
     tree: &Tree,
     small: &SmallFile,
-    sets: bool,
-    keeps: Option<TimesKept>,
+    (path, options): (&str, CreateOptions),
+    early: bool,
 ) -> Vec<Request> {
-    let file = FileKey::OF_CHAIN;
-    let options = CreateOptions {
-        disposition: Disposition::Create,
-        attributes: small.attributes,
-        share_read: false,
-        ..options(small, WRITE_RIGHTS)
-    };
-    let mut links = vec![tree.create(&small.path, options)];
-    // The first files tell whether the server keeps what was set before the WRITE.
-    let early = keeps.is_none_or(|keeps| keeps == TimesKept::Early);
-    links.extend(content(tree, small, small.attributes, early));
-    if !sets {
-        links.retain(|link| !matches!(link, Request::Set { .. }));
-    }
-    if sets && small.times.write != 0 && keeps.is_none() {
-        let what = tree.query_of_times();
-        links.push(Request::Query { file, what });
-    }
-    links.push(Request::Close { file });
+    let attributes = options.attributes;
+    let mut links = vec![tree.create(path, options)];
+    links.extend(content(tree, small, attributes, early));
+    links.push(Request::Close {
+        file: FileKey::OF_CHAIN,
+    });
     links
 }
 
-fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Error> {
-    let keeps = tree.keeps_times();
-    let links = chain_of_new(tree, small, sets, keeps);
-    let asks = links
-        .iter()
-        .any(|link| matches!(link, Request::Query { .. }));
+/// How a chain that writes a file has ended. It is closed.
+struct Written {
+    /// What the POSIX extensions tell of it.
+    posix: Option<Posix>,
+    /// The server's number for it; zero: it tells none.
+    id: u64,
+    /// So many bytes were written.
+    stored: usize,
+    closed: Closed,
+    /// Why its times or attributes were not set.
+    not_set: NotKept,
+}
+
+/// Runs it. An error says that it does not have all that the server took, and where something was made, it is removed.
+fn run(tree: &Tree, small: &SmallFile, path: &str, links: Vec<Request>) -> Result<Written, Error> {
     let set_at = links
         .iter()
         .position(|link| matches!(link, Request::Set { .. }));
@@ -140,44 +135,111 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
         Some((_, reply)) => opened(tree, &small.path, reply)?,
         None => return Err(tree.shared().odd_answer()),
     };
-    // Where nothing but the last word counts, it is in the chain.
-    let mut as_set = keeps != Some(TimesKept::Never);
-    let mut stored = small.content.len();
+    let mut written = Written {
+        posix: created.posix,
+        id: created.disk_id.map_or(0, |(file, _)| file),
+        stored: small.content.len(),
+        closed: Closed::default(),
+        not_set: None,
+    };
+    let mut failed = None;
     for (place, reply) in replies {
         match reply {
-            Ok(Reply::Stored(count)) => stored = count as usize,
-            Ok(Reply::Closed { size: Some(size) }) if size != stored as u64 => {
-                // What a server loses of one message it loses again.
-                let _ = remove(tree, &small.path, false);
-                return Err(lost(tree, small, size));
-            }
-            Ok(Reply::Done | Reply::Closed { .. }) => {}
-            Ok(Reply::Information(
-                Information::Basic { times, .. } | Information::Posix { times, .. },
-            )) => {
-                as_set = times.write == small.times.write;
-            }
-            problem => {
-                // It is closed, and nobody else can have made it.
-                let _ = remove(tree, &small.path, false);
-                let error = not_done(tree, &small.path, problem);
-                return match set_at == Some(place) && error.is_refusal() {
-                    true => Ok(New::Refused(error)),
-                    false => Err(error),
-                };
-            }
+            Ok(Reply::Stored(count)) => written.stored = count as usize,
+            Ok(Reply::Closed(closed)) => written.closed = closed,
+            Ok(Reply::Done) => {}
+            // The first one says most.
+            _ if failed.is_some() => {}
+            problem => match not_done(tree, &small.path, problem) {
+                error if set_at == Some(place) && error.is_refusal() => {
+                    written.not_set = Some(error);
+                }
+                error => failed = Some(error),
+            },
         }
     }
-    if stored < small.content.len() {
-        remove(tree, &small.path, false)?;
+    let stored = written.stored as u64;
+    let failed = failed.or_else(|| match written.closed {
+        Closed { sure: false, .. } => Some(tree.shared().unheard_end(path)),
+        Closed { size, .. } => size
+            .filter(|size| *size != stored)
+            // What a server loses of one message it loses again.
+            .map(|size| lost(tree, small, size)),
+    });
+    match failed {
+        None => Ok(written),
+        Some(error) => {
+            let _ = remove_own(tree, path, written.id);
+            Err(error)
+        }
+    }
+}
+
+/// Removes a file that was written and closed, unless another one has its name by now.
+fn remove_own(tree: &Tree, path: &str, id: u64) -> Result<(), Error> {
+    let options = CreateOptions {
+        folder: Some(false),
+        reparse_point: true,
+        disk_id: true,
+        ..CreateOptions::open(Access::Delete)
+    };
+    if id == 0 {
+        return remove(tree, path, false);
+    }
+    let file = tree.open(path, &options)?;
+    if !is_file(&file.created(), id) {
+        return Ok(());
+    }
+    match file.set(SetInformation::DeleteOnClose(true)) {
+        Err(error) if error.status() == Some(NtStatus::CANNOT_DELETE) => {
+            // It is read-only, and ours.
+            file.close()?;
+            remove(tree, path, false)
+        }
+        set => set.and_then(|()| file.close()),
+    }
+}
+
+/// Whether something that was opened is the file of this number, as far as the server numbers its files.
+fn is_file(opened: &Created, id: u64) -> bool {
+    let there = opened.disk_id.map_or(0, |(file, _)| file);
+    id == 0 || there == 0 || there == id
+}
+
+fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Error> {
+    let keeps = tree.keeps_times();
+    let options = CreateOptions {
+        disposition: Disposition::Create,
+        attributes: small.attributes,
+        share_read: false,
+        disk_id: true,
+        ..options(small, WRITE_RIGHTS)
+    };
+    // The first files tell whether the server keeps what was set before the WRITE.
+    let early = keeps.is_none_or(|keeps| keeps == TimesKept::Early);
+    let mut links = chain_that_writes(tree, small, (&small.path, options), early);
+    if !sets {
+        links.retain(|link| !matches!(link, Request::Set { .. }));
+    }
+    let written = run(tree, small, &small.path, links)?;
+    if let Some(error) = written.not_set {
+        let _ = remove_own(tree, &small.path, written.id);
+        return Ok(New::Refused(error));
+    }
+    if written.stored < small.content.len() {
+        remove_own(tree, &small.path, written.id)?;
         return Ok(New::Partly);
     }
-    if asks && as_set {
+    let time = small.times.write;
+    // Where nothing but the last word counts, it is in the chain.
+    let as_set = keeps != Some(TimesKept::Never)
+        && (time == 0 || times_kept::has_time(tree, &small.path, time, &written.closed)?);
+    if sets && as_set && keeps.is_none() && times_kept::is_ordinary(time) {
         tree.learn_times(TimesKept::Early);
     }
     Ok(New::Whole {
         as_set: as_set || !sets,
-        posix: created.posix,
+        posix: written.posix,
     })
 }
 
@@ -190,36 +252,9 @@ fn lost(tree: &Tree, small: &SmallFile, size: u64) -> Error {
     }
 }
 
-/// Sets the times of a file that is closed. Where it is not known yet whether the server keeps those, this
-/// one does.
+/// Sets the times of a file that is closed.
 fn set_late(tree: &Tree, small: &SmallFile) -> Result<NotKept, Error> {
-    let object = || printable(&small.path);
-    if tree.keeps_times() == Some(TimesKept::Never) {
-        return Ok(Some(Error::TimeNotKept { object: object() }));
-    }
-    match set_basic(tree, small, tree.times_as_taken(small.times)) {
-        Err(error) if error.is_refusal() => return Ok(Some(error)),
-        set => set?,
-    }
-    if tree.keeps_times().is_none() {
-        let is_kept = || {
-            let there = tree.status(&small.path)?.times.write;
-            Ok::<_, Error>(is_time_kept(small.times.write, there))
-        };
-        if is_kept()? {
-            tree.learn_times(TimesKept::Late);
-        } else {
-            let set = set_basic(tree, small, as_change(small.times));
-            tree.learn_times(match set.is_ok() && is_kept()? {
-                true => TimesKept::LateAsChange,
-                false => TimesKept::Never,
-            });
-        }
-    }
-    match tree.keeps_times() {
-        Some(TimesKept::Never) => Ok(Some(Error::TimeNotKept { object: object() })),
-        _ => Ok(None),
-    }
+    times_kept::set(tree, &small.path, small.times, small.attributes, Of::File)
 }
 
 /// What an attempt left of which nobody heard the end.
@@ -237,10 +272,6 @@ fn left_behind(tree: &Tree, small: &SmallFile) -> Result<Left, Error> {
         Ok(_) | Err(Error::NotFound { .. }) => Ok(Left::NothingOfIt),
         Err(error) => Err(error),
     }
-}
-
-fn set_basic(tree: &Tree, small: &SmallFile, times: FileTimes) -> Result<(), Error> {
-    tree.set_basic(&small.path, times, small.attributes)
 }
 
 fn options(small: &SmallFile, rights: u32) -> CreateOptions {
@@ -280,7 +311,6 @@ fn set(tree: &Tree, small: &SmallFile, attributes: u32, file: FileKey) -> Reques
 
 /// A file that was written and does not have its name yet.
 struct Part {
-    file: FileKey,
     path: String,
     /// The server's number for it; zero: it tells none.
     id: u64,
@@ -290,26 +320,21 @@ struct Part {
 fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept, Error> {
     let mut lost: Vec<String> = Vec::new();
     let written = retry_if_lost(tree, &small.path, |attempt| {
+        // The server may still have the one open of which nobody heard the end.
         let path = match attempt {
             0 => small.temporary.clone(),
             attempt => format!("{}.{attempt}", small.temporary),
         };
         lost.push(path.clone());
         let (part, not_kept) = write_part(tree, small, path)?;
-        let (file, id) = (part.file, part.id);
-        let named = name_part(tree, small, part, existing);
-        let Err(error) = named else {
-            return Ok(not_kept);
-        };
-        if !is_loss(&error) {
-            return Err(error);
-        }
-        // The session opens it again when it comes back, and what is open cannot be removed.
-        tell(tree.shared(), Request::Close { file });
-        // it may have its name all the same
-        match tree.status(&small.path) {
-            Ok(there) if id != 0 && there.file_id == id => Ok(not_kept),
-            _ => Err(error),
+        match name_part(tree, small, &part, existing) {
+            Ok(not_set) => Ok(not_kept.or(not_set)),
+            // it may have its name all the same
+            Err(error) if is_loss(&error) => match tree.status(&small.path) {
+                Ok(there) if part.id != 0 && there.file_id == part.id => Ok(not_kept),
+                _ => Err(error),
+            },
+            Err(error) => Err(error),
         }
     });
     lost.pop();
@@ -320,108 +345,71 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept,
     written
 }
 
-/// The chain that makes a part, writes it and asks what the server has of it; it stays open.
-fn chain_of_part(tree: &Tree, small: &SmallFile, path: &str, attributes: u32) -> Vec<Request> {
-    let options = CreateOptions {
-        attributes,
-        disposition: Disposition::CreateOrTruncate,
-        disk_id: true,
-        // another program with the same idea must not give its name to what this one writes
-        ..options(small, PART_RIGHTS)
-    };
-    let mut links = vec![tree.create(path, options)];
-    // Nobody asks here whether the server keeps what was set before the WRITE.
-    let early = tree.keeps_times() == Some(TimesKept::Early);
-    links.extend(content(tree, small, attributes, early));
-    for what in [QueryInformation::Standard, tree.query_of_times()] {
-        let file = FileKey::OF_CHAIN;
-        links.push(Request::Query { file, what });
-    }
-    links
-}
-
 /// Writes it all under another name, with its times. It is not read-only yet: if it does not get its
 /// name, nobody could remove or overwrite it.
 fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, NotKept), Error> {
     let attributes = writable(small.attributes);
-    let links = chain_of_part(tree, small, &path, attributes);
-    let set_at = links
-        .iter()
-        .position(|link| matches!(link, Request::Set { .. }));
-    let mut replies = ask_chain(tree.shared(), links, &small.path)?
-        .into_iter()
-        .enumerate();
-    let (file, created) = match replies.next() {
-        Some((_, reply)) => opened(tree, &small.path, reply)?,
-        None => return Err(tree.shared().odd_answer()),
+    let options = CreateOptions {
+        attributes,
+        disposition: Disposition::CreateOrTruncate,
+        disk_id: true,
+        // another program with the same idea must not write the same
+        ..options(small, WRITE_RIGHTS)
     };
-    let id = created.disk_id.map_or(0, |(file, _)| file);
-    let part = Part { file, path, id };
-    let mut stored = small.content.len();
-    let mut size = stored as u64;
-    let (mut written, mut not_kept, mut kept) = (Ok(()), None, true);
-    for (place, reply) in replies {
-        match reply {
-            Ok(Reply::Stored(count)) => stored = count as usize,
-            Ok(Reply::Done) => {}
-            Ok(Reply::Information(Information::Standard { size: there, .. })) => size = there,
-            Ok(Reply::Information(
-                Information::Basic { times, .. } | Information::Posix { times, .. },
-            )) => {
-                kept = small.times.write == 0 || is_time_kept(small.times.write, times.write);
-            }
-            // The first one says most.
-            _ if written.is_err() => {}
-            problem => match not_done(tree, &small.path, problem) {
-                error if set_at == Some(place) && error.is_refusal() => not_kept = Some(error),
-                error => written = Err(error),
-            },
-        }
-    }
-    if written.is_ok() && size != stored as u64 {
-        written = Err(self::lost(tree, small, size));
-    }
-    if written.is_ok() && stored < small.content.len() {
-        written = write_rest(tree, small, file, stored, attributes);
-    }
-    if written.is_ok() && not_kept.is_none() && !kept {
-        not_kept = set_as_change(tree, small, file, attributes)?;
-    }
-    if written.is_ok() && not_kept.is_none() {
-        not_kept = tree.keep_mode(&part.path, small.mode, created.posix)?;
-    }
-    match written {
-        Ok(()) => Ok((part, not_kept)),
+    // Nobody asks here whether the server keeps what was set before the WRITE.
+    let early = tree.keeps_times() == Some(TimesKept::Early);
+    let links = chain_that_writes(tree, small, (&path, options), early);
+    let written = run(tree, small, &path, links)?;
+    let part = Part {
+        path,
+        id: written.id,
+    };
+    match finish_part(tree, small, &part, written) {
+        Ok(not_kept) => Ok((part, not_kept)),
         Err(error) => {
-            discard(tree, &part);
+            let _ = remove_own(tree, &part.path, part.id);
             Err(error)
         }
     }
 }
 
-/// Sets the times of an open file once more, as some servers take them that kept nothing at first.
-fn set_as_change(
+/// All that it still needs but its name.
+fn finish_part(
     tree: &Tree,
     small: &SmallFile,
-    file: FileKey,
-    attributes: u32,
+    part: &Part,
+    written: Written,
 ) -> Result<NotKept, Error> {
-    let times = as_change(small.times);
-    let what = SetInformation::Basic { times, attributes };
-    let set = ask(tree.shared(), Request::Set { file, what }, &small.path);
-    let asked = Request::Query {
-        file,
-        what: tree.query_of_times(),
+    let attributes = writable(small.attributes);
+    let mut closed = written.closed;
+    if written.stored < small.content.len() {
+        closed = write_rest(tree, small, part, written.stored)?;
+    }
+    let expected = small.content.len() as u64;
+    // One that tells nothing when it closes is asked.
+    let size = match closed.size {
+        Some(size) => size,
+        None => tree.status(&part.path)?.size,
     };
-    let there = match ask(tree.shared(), asked, &small.path)? {
-        Reply::Information(Information::Basic { times, .. } | Information::Posix { times, .. }) => {
-            times.write
-        }
-        _ => return Err(tree.shared().odd_answer()),
-    };
-    let kept = set.is_ok() && is_time_kept(small.times.write, there);
-    let object = printable(&small.path);
-    Ok((!kept).then_some(Error::TimeNotKept { object }))
+    if size != expected {
+        return Err(lost(tree, small, size));
+    }
+    let time = small.times.write;
+    let mode = || tree.keep_mode(&part.path, small.mode, written.posix);
+    if let Some(error) = written.not_set {
+        return mode().map(|_| Some(error));
+    }
+    if time == 0 || times_kept::has_time(tree, &part.path, time, &closed)? {
+        return mode();
+    }
+    let set = times_kept::set(tree, &part.path, small.times, attributes, Of::File)?;
+    let set = set.map(|error| match error {
+        Error::TimeNotKept { .. } => Error::TimeNotKept {
+            object: printable(&small.path),
+        },
+        error => error,
+    });
+    Ok(set.or(mode()?))
 }
 
 /// Goes on where a WRITE ended that wrote only some of it. Where the server lacks the room, it says so
@@ -429,69 +417,77 @@ fn set_as_change(
 fn write_rest(
     tree: &Tree,
     small: &SmallFile,
-    file: FileKey,
+    part: &Part,
     stored: usize,
-    attributes: u32,
-) -> Result<(), Error> {
-    let mut offset = stored;
-    while let Some(rest @ [_, ..]) = small.content.get(offset..) {
-        let store = Request::Store {
-            file,
-            offset: offset as u64,
-            bytes: rest.into(),
-        };
-        match ask(tree.shared(), store, &small.path)? {
-            Reply::Stored(count) => offset += count as usize,
-            _ => return Err(tree.shared().odd_answer()),
-        }
+) -> Result<Closed, Error> {
+    let options = CreateOptions {
+        disposition: Disposition::Open,
+        disk_id: true,
+        ..options(small, WRITE_RIGHTS)
+    };
+    let mut file = tree.open(&part.path, &options)?;
+    let created = file.created();
+    if !is_file(&created, part.id) || created.size != stored as u64 {
+        return Err(written_by_another(part));
     }
-    // They may have been set before this was written.
-    match ask(
-        tree.shared(),
-        set(tree, small, attributes, file),
-        &small.path,
-    )? {
-        Reply::Done => Ok(()),
-        _ => Err(tree.shared().odd_answer()),
-    }
+    file.write_at(stored as u64, &small.content[stored..])?;
+    file.close_written()
 }
 
-/// Gives it its name and closes it.
-fn name_part(tree: &Tree, small: &SmallFile, part: Part, existing: Replace) -> Result<(), Error> {
-    let file = part.file;
-    let mut rename = rename(&small.path, existing);
-    if let Request::Set { file: about, .. } = &mut rename {
-        *about = file;
-    }
-    let mut links = vec![rename];
-    if writable(small.attributes) != small.attributes {
+/// Gives it its name, and its attributes if it is to be read-only.
+fn name_part(
+    tree: &Tree,
+    small: &SmallFile,
+    part: &Part,
+    existing: Replace,
+) -> Result<NotKept, Error> {
+    let file = FileKey::OF_CHAIN;
+    let options = CreateOptions {
+        folder: Some(false),
+        reparse_point: true,
+        disk_id: true,
+        ..CreateOptions::open(Access::Mask(NAME_RIGHTS))
+    };
+    let mut links = vec![
+        tree.create(&part.path, options),
+        rename(&small.path, existing),
+    ];
+    let sets = writable(small.attributes) != small.attributes;
+    if sets {
         links.push(set(tree, small, small.attributes, file));
     }
     links.push(Request::Close { file });
     let mut replies = ask_chain(tree.shared(), links, &small.path)?.into_iter();
-    let Some(renamed) = replies.next() else {
+    let [Some(created), Some(renamed)] = [replies.next(), replies.next()] else {
         return Err(tree.shared().odd_answer());
     };
-    if let Err(error) = done(tree, &small.path, renamed) {
-        // It is closed, under the name that it has.
-        let _ = remove(tree, &part.path, false);
-        return Err(error);
-    }
-    for reply in replies {
-        match reply {
-            Ok(Reply::Done | Reply::Closed { .. }) => {}
-            // Linux's own server relates a CLOSE to a CREATE only. The session asks once more, for the CLOSE alone.
-            Err(error) if error.status() == Some(NtStatus::INVALID_PARAMETER) => {}
-            other => return Err(not_done(tree, &small.path, other)),
+    let named = opened(tree, &part.path, created)
+        .and_then(|(_, created)| done(tree, &small.path, renamed).map(|()| created));
+    let there = match named {
+        Ok(there) => there,
+        Err(error) => {
+            if !is_loss(&error) {
+                let _ = remove_own(tree, &part.path, part.id);
+            }
+            return Err(error);
         }
+    };
+    if !is_file(&there, part.id) || there.size != small.content.len() as u64 {
+        return Err(written_by_another(part));
     }
-    Ok(())
+    match replies.next() {
+        Some(Err(source)) if sets => match tree.shared().error(source, &small.path) {
+            error if error.is_refusal() => Ok(Some(error)),
+            error => Err(error),
+        },
+        // Nothing was written through this handle, so that its end says nothing of the file.
+        _ => Ok(None),
+    }
 }
 
-/// Removes what was written, as far as the server still listens; the first error says more.
-fn discard(tree: &Tree, part: &Part) {
-    let file = part.file;
-    let what = SetInformation::DeleteOnClose(true);
-    let links = vec![Request::Set { file, what }, Request::Close { file }];
-    tell(tree.shared(), Request::Chain(links));
+/// Another program has written the same copy meanwhile.
+fn written_by_another(part: &Part) -> Error {
+    Error::Busy {
+        object: printable(&part.path),
+    }
 }

@@ -1,6 +1,6 @@
 //! What can be done to one path of a share: as a method, or as an [`Operation`] that was chosen before.
 
-use smb_proto::session::{Access, CreateOptions, FileTimes, SetInformation};
+use smb_proto::session::{Access, Closed, CreateOptions, FileTimes, SetInformation};
 
 use crate::error::Error;
 use crate::single_path_operations::{
@@ -23,7 +23,7 @@ impl Tree {
             reparse_point: true,
             ..CreateOptions::open(Access::Attributes)
         };
-        let [created] = chain(self, path, options, [])?;
+        let [created, _] = chain(self, path, options, [])?;
         opened(self, path, created).map(|(_, created)| single_path_operations::status(&created))
     }
 
@@ -99,6 +99,16 @@ impl Tree {
     /// # Errors
     /// When it does not exist or may not be changed.
     pub fn set_basic(&self, path: &str, times: FileTimes, attributes: u32) -> Result<(), Error> {
+        self.change_basic(path, times, attributes).map(drop)
+    }
+
+    /// The same, and what the server tells of it when it closes it.
+    pub(crate) fn change_basic(
+        &self,
+        path: &str,
+        times: FileTimes,
+        attributes: u32,
+    ) -> Result<Closed, Error> {
         retry_if_lost(self, path, |_| {
             let options = CreateOptions {
                 reparse_point: true,

@@ -4,7 +4,7 @@ use locale::{Message, said, say};
 use record::{Credentials, Demands, Identity, ShareAddress, Signing, SmbSession};
 use smb::copy::Place;
 use smb::{
-    ChannelStatus, ChannelsMax, NoKerberos, Policy, Proof, Referrals, Server, Session, Stop,
+    ChannelStatus, ChannelsMax, NoKerberos, Policy, Proof, Referrals, Server, Session, Stop, Tree,
 };
 
 use super::{End, explain};
@@ -26,13 +26,22 @@ pub(super) struct Connections<'a> {
     warned: bool,
 }
 
-/// What keeps others on the path from changing what is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What keeps others on the path from changing what is copied, the weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Protection {
     /// Nothing does.
     Nothing,
     /// All data is signed or encrypted.
     Keys,
+}
+
+impl Protection {
+    fn of(tree: &Tree) -> Self {
+        match tree.is_protected() {
+            true => Self::Keys,
+            false => Self::Nothing,
+        }
+    }
 }
 
 pub(super) struct Connected {
@@ -46,17 +55,11 @@ pub(super) struct Connected {
     enough: usize,
     /// The POSIX extensions are used, for one of its shares at least.
     pub(super) posix: bool,
+    /// The weakest of its shares that were located: one may demand encryption, and another one not.
+    protection: Option<Protection>,
 }
 
 impl Connected {
-    fn protection(&self) -> Protection {
-        let agreed = self.agreed.as_ref();
-        match agreed.is_some_and(|agreed| agreed.data_signed || agreed.encryption.is_some()) {
-            true => Protection::Keys,
-            false => Protection::Nothing,
-        }
-    }
-
     fn has_enough(&self) -> bool {
         let channels = self.session.channels();
         let own = channels.iter().filter(|it| it.session == 0 && it.alive);
@@ -93,7 +96,9 @@ impl<'a> Connections<'a> {
                 if let Some(rejected) = connected.rejected.take() {
                     connected.agreed = measure::agreed(&connected.session, &tree, rejected);
                 }
-                let protection = connected.protection();
+                let protection = Protection::of(&tree);
+                let weakest = connected.protection.map_or(protection, |it| it.min(protection));
+                connected.protection = Some(weakest);
                 if tree.is_posix() && !std::mem::replace(&mut connected.posix, true) {
                     say_posix(&share.address.server, self.arguments);
                 }
@@ -130,6 +135,7 @@ impl<'a> Connections<'a> {
                 rejected: Some(rejected),
                 enough,
                 posix: false,
+                protection: None,
             });
             self.sessions.len() - 1
         };
@@ -158,9 +164,9 @@ impl<'a> Connections<'a> {
         terminal::say(&hint(say("hint-copy.unsigned")));
     }
 
-    /// The weakest protection of all sessions.
+    /// The weakest protection of all shares.
     pub(super) fn protection(&self) -> Protection {
-        let protected = |connected: &Connected| connected.protection() == Protection::Keys;
+        let protected = |connected: &Connected| connected.protection == Some(Protection::Keys);
         match self.sessions.iter().all(protected) {
             true => Protection::Keys,
             false => Protection::Nothing,

@@ -10,6 +10,7 @@ use smb::copy::{Failure, Names, Summary};
 use smb::{ChannelStatus, Proof, Session};
 
 use super::connections::{Connected, Connections, Protection};
+use super::may_leave_a_part;
 use crate::args::CopyArguments;
 use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
@@ -132,10 +133,22 @@ pub(super) fn show_failures(summary: &Summary, names: Names) {
         let more = say("told-copy.more").count("count", summary.failed - listed);
         terminal::say(&format!("  {}", said(&more)));
     }
-    let is_name = |failure: &Failure| matches!(failure.error, smb::Error::Name { .. });
-    if names == Names::Refuse && summary.failures.iter().any(is_name) {
-        terminal::say(&hint(say("hint-copy.map-names")));
+    for next in hints_of_failures(summary, names) {
+        terminal::say(&hint(next));
     }
+}
+
+/// What to do about what could not be copied, where something helps.
+fn hints_of_failures(summary: &Summary, names: Names) -> Vec<Message> {
+    let any = |is: fn(&smb::Error) -> bool| summary.failures.iter().any(|it| is(&it.error));
+    let is_name = |error: &smb::Error| matches!(error, smb::Error::Name { .. });
+    // What ended the copy says that it can be gone on with, of these files as well.
+    let resume = summary.ended_by.is_none() && any(may_leave_a_part);
+    let hints = [
+        (names == Names::Refuse && any(is_name)).then(|| say("hint-copy.map-names")),
+        resume.then(|| say("hint-copy.resume-parts")),
+    ];
+    hints.into_iter().flatten().collect()
 }
 
 /// A path and what is wrong with it, a line of a list.
@@ -428,25 +441,45 @@ mod tests {
             destination: String::new(),
             sent,
         };
-        for (sent, protection, end, claims) in [
-            (true, Protection::Keys, "the server's disk", true),
-            (true, Protection::Nothing, "the server's disk", false),
-            (false, Protection::Keys, "this machine's disk", true),
-            (false, Protection::Nothing, "this machine's disk", false),
+        for (sent, protection, id) in [
+            (true, Protection::Keys, "told-copy.proven-sent"),
+            (true, Protection::Nothing, "told-copy.proven-sent-unsigned"),
+            (false, Protection::Keys, "told-copy.proven-received"),
+            (
+                false,
+                Protection::Nothing,
+                "told-copy.proven-received-unsigned",
+            ),
         ] {
-            let said = said(&what_was_proven(&ends(sent), protection));
-            let (proven, open) = said.split_once("; not proven: ").unwrap();
-            assert!(open.contains(end), "{said}");
-            assert_eq!(
-                proven.contains("no one on the path has changed it"),
-                claims,
-                "{said}"
-            );
-            assert_eq!(
-                open.contains("no one on the path has changed it"),
-                !claims,
-                "{said}"
-            );
+            assert_eq!(what_was_proven(&ends(sent), protection), say(id));
         }
+    }
+
+    #[test]
+    fn files_that_were_interrupted_can_be_gone_on_with() {
+        let object = || "film".to_owned();
+        let source = || smb::ProtocolError::SessionEnded(None);
+        let (interrupted, changed) = (
+            smb::Error::Interrupted {
+                object: object(),
+                source: source(),
+            },
+            smb::Error::Changed { object: object() },
+        );
+        let failed = |error| Failure {
+            path: object(),
+            error,
+        };
+        let mut summary = Summary {
+            failures: vec![failed(changed)],
+            ..Summary::default()
+        };
+        assert!(hints_of_failures(&summary, Names::Refuse).is_empty());
+        summary.failures.push(failed(interrupted));
+        let hints = hints_of_failures(&summary, Names::Refuse);
+        assert_eq!(hints, [say("hint-copy.resume-parts")]);
+        // Then that is said of the whole copy.
+        summary.ended_by = Some(smb::Error::Stopped);
+        assert!(hints_of_failures(&summary, Names::Refuse).is_empty());
     }
 }

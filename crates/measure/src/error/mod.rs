@@ -223,7 +223,11 @@ impl Error {
         matches!(
             self,
             Self::NoSpace { .. }
-                | Self::Share(smb::Error::AccessDenied { .. } | smb::Error::DiskFull { .. })
+                | Self::Share(
+                    smb::Error::AccessDenied { .. }
+                        | smb::Error::AccessDeniedLater { .. }
+                        | smb::Error::DiskFull { .. }
+                )
         )
     }
 

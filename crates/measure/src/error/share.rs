@@ -37,6 +37,7 @@ pub(super) fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::NotFound { .. }
         | smb::Error::AlreadyExists { .. }
         | smb::Error::AccessDenied { .. }
+        | smb::Error::AccessDeniedLater { .. }
         | smb::Error::DiskFull { .. }
         | smb::Error::Refused { .. }
         | smb::Error::Incompatible { .. }
@@ -116,6 +117,7 @@ fn fixed_hint(error: &smb::Error) -> Option<&'static str> {
         smb::Error::UnknownHost { .. } => "hint-measure.unknown-host",
         smb::Error::ReferredHere { .. } => "hint-measure.referred-here",
         smb::Error::AccessDenied { .. } => "hint-measure.access-denied",
+        smb::Error::AccessDeniedLater { .. } => "hint-measure.access-denied-later",
         smb::Error::NotFound { .. } => "hint-measure.not-found",
         smb::Error::DiskFull { .. } => "hint-measure.no-space",
         smb::Error::LocalFile { source, .. } if is_full(source) => "hint-measure.local-disk-full",

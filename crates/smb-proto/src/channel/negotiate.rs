@@ -275,15 +275,13 @@ impl Channel {
         }
         if let Some(before) = &handshake.before {
             let before = &before.negotiated;
+            // what was open is not on another server, and nothing may be written to that one instead
+            if before.server_guid != agreed.server_guid {
+                return Err(Error::AnotherServer);
+            }
             // what is opened again would be something else without them
-            let problem = if before.server_guid != agreed.server_guid {
-                Some("it is another server than before the connection was lost")
-            } else if before.posix && !agreed.posix {
-                Some("it has no POSIX extensions any more")
-            } else {
-                None
-            };
-            if let Some(problem) = problem {
+            if before.posix && !agreed.posix {
+                let problem = "it has no POSIX extensions any more";
                 return Err(Error::Incompatible(problem.into()));
             }
         }

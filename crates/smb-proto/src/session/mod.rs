@@ -24,7 +24,7 @@ use std::task::Waker;
 
 pub use identifiers::{ChannelNumber, FileKey, TransferKey, TreeKey};
 pub use request_types::{
-    Access, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes, FsSize,
+    Access, Closed, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes, FsSize,
     Information, Lease, Listing, Posix, QueryInformation, Reply, Request, SetInformation, Share,
     TreeInformation,
 };

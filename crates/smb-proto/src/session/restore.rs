@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::durable_file_state::{DURABLE_MS, guid};
 use super::pending_restores::{Restoring, takes_up};
-use super::request_types::{CreateOptions, Disposition, Durable, Reply, Request};
+use super::request_types::{Closed, CreateOptions, Disposition, Durable, Reply, Request};
 use super::state::{Calls, Login, Lost, Phase, State, TreeId, TreeRecord};
 use super::submitted_request::{Control, Restores};
 use super::{ChannelNumber, request_codec, retry};
@@ -63,7 +63,7 @@ impl State {
         match request {
             Request::Close { file } => {
                 self.forget_file(*file);
-                Some(Reply::Closed { size: None })
+                Some(Reply::Closed(Closed::default()))
             }
             Request::TreeDisconnect { tree } => {
                 self.trees.remove(&tree.0);

@@ -63,8 +63,8 @@ fn content_of(outcome: Result<Reply, Error>) -> (Created, Vec<u8>) {
             assert!(
                 matches!(
                     last,
-                    Ok(Reply::Closed { .. }) | Err(Error::Refused { .. }) if bytes.is_empty()
-                ) || matches!(last, Ok(Reply::Closed { .. })),
+                    Ok(Reply::Closed(_)) | Err(Error::Refused { .. }) if bytes.is_empty()
+                ) || matches!(last, Ok(Reply::Closed(_))),
                 "{last:?}"
             );
             (created, bytes)
@@ -184,7 +184,7 @@ fn a_file_is_written_and_stays_open_until_it_is_closed() {
         let chain = vec![set(file), Request::Close { file }];
         let replies = replies(world.ask(Request::Chain(chain)));
         assert!(
-            matches!(replies[..], [Ok(Reply::Done), Ok(Reply::Closed { .. })]),
+            matches!(replies[..], [Ok(Reply::Done), Ok(Reply::Closed(_))]),
             "{case}: {replies:?}"
         );
         assert_eq!(world.server.opens, 0, "{case}");

@@ -173,7 +173,7 @@ fn answers_every_kind_of_request() {
     ));
     assert!(matches!(
         world.ask(Request::Close { file }),
-        Ok(Reply::Closed { .. })
+        Ok(Reply::Closed(_))
     ));
     assert!(matches!(
         world.ask(Request::Close { file }),
@@ -205,6 +205,7 @@ fn a_refusal_names_what_was_refused() {
         error.to_string(),
         "the server refused opening `no/such`: STATUS_OBJECT_NAME_NOT_FOUND"
     );
+    assert!(!error.is_of_open_file());
     assert!(world.is_up(0), "a refusal is no reason to end a channel");
 }
 

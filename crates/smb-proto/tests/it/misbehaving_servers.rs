@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use smb_proto::session::Closed;
 use smb_proto::wire::Command;
 use smb_proto::{Error, NtStatus, Reply, Request};
 
@@ -402,7 +403,14 @@ fn a_file_that_is_closed_already_is_closed() {
     world.server.not_yet = Some((Command::CLOSE, NtStatus::FILE_CLOSED, 1));
     let closed = world.ask(Request::Close { file });
     assert!(
-        matches!(closed, Ok(Reply::Closed { size: None })),
+        matches!(
+            closed,
+            Ok(Reply::Closed(Closed {
+                sure: true,
+                size: None,
+                times: None
+            }))
+        ),
         "{closed:?}"
     );
     assert!(world.is_up(0));

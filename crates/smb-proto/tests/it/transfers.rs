@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
-use smb_proto::session::{Cipher, Dialect};
+use smb_proto::session::{Cipher, Dialect, QueryInformation, SetInformation};
+use smb_proto::wire::Command;
 use smb_proto::{Error, NtStatus, Reply, Request, Time};
 
 use crate::login::{SIGNING_CASES, channels};
@@ -361,14 +362,35 @@ fn a_refused_transfer_names_file_and_offset() {
     let error = outcome.expect_err("refused");
     let text = "the server refused reading `folder/file` at byte 4096: STATUS_FILE_LOCK_CONFLICT";
     assert_eq!(error.to_string(), text);
+    assert!(error.is_of_open_file());
     let ear = Arc::new(Ear::default());
     world
         .session
         .write(file, 8, world.block(b"data"), ear.clone());
     world.run_until(|_| ear.is_done());
-    assert_eq!(ear.error().status(), Some(status));
+    let error = ear.error();
+    assert_eq!(error.status(), Some(status));
+    assert!(error.is_of_open_file(), "{error}");
     assert_eq!(world.pool.in_use(), 0);
     assert!(world.is_up(0) && world.is_up(1));
+}
+
+#[test]
+fn a_refusal_about_an_open_file_is_told_from_one_of_a_further_right() {
+    let (mut world, file) = World::open(8, Behaviour::default(), content(8), 2);
+    let what = QueryInformation::Standard;
+    let size = SetInformation::EndOfFile(1);
+    for (command, request, of_open_file) in [
+        (Command::QUERY_INFO, Request::Query { file, what }, true),
+        (Command::FLUSH, Request::Flush { file }, true),
+        (Command::SET_INFO, Request::Set { file, what: size }, false),
+        (Command::CLOSE, Request::Close { file }, true),
+    ] {
+        world.server.not_yet = Some((command, NtStatus::ACCESS_DENIED, 1));
+        let error = world.ask(request).expect_err("it is refused");
+        assert_eq!(error.status(), Some(NtStatus::ACCESS_DENIED));
+        assert_eq!(error.is_of_open_file(), of_open_file, "{error}");
+    }
 }
 
 #[test]
@@ -376,7 +398,7 @@ fn a_closed_file_cannot_be_read() {
     let (mut world, file) = World::open(8, Behaviour::default(), content(8), 1);
     assert!(matches!(
         world.ask(Request::Close { file }),
-        Ok(Reply::Closed { .. })
+        Ok(Reply::Closed(_))
     ));
     let (outcome, _) = world.read(file, 0..10);
     assert!(matches!(outcome, Err(Error::InvalidRequest(_))));

@@ -13,6 +13,7 @@ mod walk;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::thread;
+use std::time::{Duration, SystemTime};
 
 use super::entry::{Entry, Kind, ObjectId, OfFolder};
 use super::extra_sessions::ExtraSessions;
@@ -22,7 +23,7 @@ use super::place::Place;
 use super::place::removal::Staying;
 use super::progress::{Event, FileProgress, Progress, Summary};
 use super::queue::{Folders, Queue};
-use super::{Existing, Job, Options, files_in_use, name};
+use super::{Existing, Job, Options, files_in_use, filetime, name};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
 use crate::small_file_write::NotKept;
@@ -43,6 +44,9 @@ const LARGE_FILES: usize = 4;
 const FOLDERS: usize = 8;
 /// Files that wait for a thread.
 const WAITING_MAX: usize = 1024;
+/// So much earlier than the copy began what it makes may seem to be made: file systems read a coarse clock, or that of
+/// another machine.
+const CLOCK_SLACK: Duration = Duration::from_secs(10);
 
 /// Copies, and tells what is done as it is done. Errors of single files do not end it.
 pub fn run(
@@ -63,6 +67,8 @@ pub fn run(
         sessions: ExtraSessions::new(job.options.sessions),
         summary: Mutex::default(),
         tops: Mutex::default(),
+        tops_of_local: Mutex::default(),
+        made_since: made_since(SystemTime::now()),
         cleaning: Mutex::default(),
         stay: OnceLock::new(),
         over: AtomicBool::new(false),
@@ -76,6 +82,12 @@ pub fn run(
         summary.ended_by = Some(Error::Stopped);
     }
     summary
+}
+
+/// The earliest time of what a copy makes that begins now.
+fn made_since(now: SystemTime) -> u64 {
+    let earliest = now.checked_sub(CLOCK_SLACK);
+    earliest.map_or(0, filetime::of_server)
 }
 
 /// Copies one file under the very name that is given, and gives its length.
@@ -132,8 +144,12 @@ struct Engine<'a> {
     large: Queue<FileJob>,
     sessions: ExtraSessions,
     summary: Mutex<Summary>,
-    /// The folders at the destination that sources are copied to, as their server knows them.
+    /// The folders at the destination that sources on the same server are copied to, as it knows them.
     tops: Mutex<Vec<ObjectId>>,
+    /// The same of sources on this machine.
+    tops_of_local: Mutex<Vec<ObjectId>>,
+    /// Nothing that this copy makes seems to be made before, in the server's unit.
+    made_since: u64,
     cleaning: Mutex<Cleaning>,
     /// What it says of folders that stay, once all are known.
     stay: OnceLock<HashMap<u64, Staying>>,
@@ -256,10 +272,26 @@ impl Engine<'_> {
             None => {}
         }
         match &folder.given {
-            Some(given) if (state.new || state.touched) && !self.options.dry_run => {
-                folder.to.finish_folder(given)
+            Some(given) if !self.options.dry_run => {
+                let differs = state.new || state.touched || self.is_left_unfinished(folder, given);
+                match differs {
+                    true => folder.to.finish_folder(given),
+                    false => Ok(None),
+                }
             }
             _ => Ok(None),
+        }
+    }
+
+    /// Whether an earlier run copied all that is in a folder and was ended before the folder got its time.
+    fn is_left_unfinished(&self, folder: &Folder, given: &OfFolder) -> bool {
+        if self.options.existing != Existing::Update && !self.options.resume {
+            return false;
+        }
+        let differs = |there: &Entry| !filetime::is_kept(given.times.write, there.times.write);
+        match &folder.there {
+            Some(there) => differs(there),
+            None => matches!(folder.to.stat(), Ok(Some(there)) if differs(&there)),
         }
     }
 }

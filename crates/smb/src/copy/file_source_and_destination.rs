@@ -47,6 +47,7 @@ impl Source {
         Identity {
             size: *size,
             written: times.write,
+            changed: times.change,
             id: *id,
         }
     }

@@ -1,5 +1,7 @@
 //! Files that a server has open for somebody: for a connection of ours that is gone, or for another user.
 
+use smb_proto::NtStatus;
+
 use super::name;
 use super::place::Place;
 use super::share::split;
@@ -8,12 +10,17 @@ use crate::open_file_holders;
 
 /// Whether the server may have it open for an earlier connection of this copy, whose end it has not noticed yet.
 pub(super) fn may_be_ours(error: &Error, places: [&Place; 2]) -> bool {
-    let is_held = matches!(error, Error::Busy { .. } | Error::InUse { .. });
     let lost = |place: &Place| match place {
         Place::Share { tree, .. } => tree.shared().has_lost_lately(),
         Place::Local(_) => false,
     };
-    is_held && places.into_iter().any(lost)
+    is_held(error) && places.into_iter().any(lost)
+}
+
+/// Whether an open file is in the way: one that is not shared, or one that was removed and goes when it is closed.
+fn is_held(error: &Error) -> bool {
+    matches!(error, Error::Busy { .. } | Error::InUse { .. })
+        || error.status() == Some(NtStatus::DELETE_PENDING)
 }
 
 /// The same error, with who has the file open, where its server tells this user.
@@ -34,5 +41,34 @@ pub(super) fn with_users(error: Error, places: [&Place; 2]) -> Error {
         object,
         users: users.unwrap_or_default(),
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smb_proto::Error as ProtocolError;
+
+    use super::*;
+
+    #[test]
+    fn what_is_removed_and_still_open_is_held_like_what_is_not_shared() {
+        let held = |status| {
+            let refused = ProtocolError::Refused {
+                doing: "opening `a/b`".to_owned(),
+                status,
+            };
+            is_held(&Error::of_request(refused, "server", "a/b"))
+        };
+        assert!(held(NtStatus::DELETE_PENDING));
+        assert!(held(NtStatus::SHARING_VIOLATION));
+        for status in [
+            NtStatus::ACCESS_DENIED,
+            NtStatus::OBJECT_NAME_NOT_FOUND,
+            NtStatus::FILE_LOCK_CONFLICT,
+        ] {
+            assert!(!held(status), "{status}");
+        }
+        let object = "a/b".to_owned();
+        assert!(is_held(&Error::Busy { object }));
     }
 }

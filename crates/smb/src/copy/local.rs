@@ -190,7 +190,7 @@ fn entry(name: String, metadata: &Metadata) -> Entry {
             creation: ticks(metadata.created()),
             access: ticks(metadata.accessed()),
             write: ticks(metadata.modified()),
-            change: 0,
+            change: local_platform::changed_at(metadata),
         },
         attributes,
         id: local_platform::file_id(metadata),
@@ -284,13 +284,15 @@ impl Source {
         Some(from..self.entry.size)
     }
 
+    /// Whoever sets the time of its last change of data back changes that of any change.
     pub(super) fn check_unchanged(&self) -> Result<(), Error> {
         let now = self
             .file
             .metadata()
             .map_err(|source| failed(say("error-smb.cannot-examine"), &self.path, source))?;
         let now = entry(String::new(), &now);
-        if now.size == self.entry.size && now.times.write == self.entry.times.write {
+        let of = |entry: &Entry| (entry.size, entry.times.write, entry.times.change);
+        if of(&now) == of(&self.entry) {
             Ok(())
         } else {
             Err(self.changed())

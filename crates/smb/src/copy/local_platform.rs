@@ -23,6 +23,7 @@ mod imp {
     };
     use std::path::{Path, PathBuf};
     use std::sync::OnceLock;
+    use std::time::{Duration, UNIX_EPOCH};
 
     pub(in crate::copy) use os::file::Held;
     use rustix::fs::{Mode, RawMode, SeekFrom};
@@ -43,6 +44,21 @@ mod imp {
 
     pub(in crate::copy) fn file_id(metadata: &Metadata) -> u64 {
         metadata.ino()
+    }
+
+    /// When anything of it was changed last, in the server's unit.
+    pub(in crate::copy) fn changed_at(metadata: &Metadata) -> u64 {
+        let seconds = u64::try_from(metadata.ctime());
+        let nanos = u32::try_from(metadata.ctime_nsec());
+        match (seconds, nanos) {
+            (Ok(seconds), Ok(nanos)) => {
+                let since_1970 = Duration::new(seconds, nanos);
+                UNIX_EPOCH
+                    .checked_add(since_1970)
+                    .map_or(0, crate::copy::filetime::of_server)
+            }
+            _ => 0,
+        }
     }
 
     /// Who may read, write and execute it.
@@ -249,6 +265,11 @@ mod imp {
     }
 
     pub(in crate::copy) fn file_id(_: &Metadata) -> u64 {
+        0
+    }
+
+    /// The standard library does not tell it.
+    pub(in crate::copy) fn changed_at(_: &Metadata) -> u64 {
         0
     }
 

@@ -27,6 +27,7 @@ impl Begin {
             source: Identity {
                 size: finish.size,
                 written: finish.times.write,
+                changed: 0,
                 id: 0,
             },
             resume: false,

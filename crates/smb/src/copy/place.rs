@@ -137,6 +137,16 @@ impl Place {
         }
     }
 
+    /// The same of a folder that is copied: that its server tells nothing of it is an error at the end of the list.
+    pub(super) fn list_source(
+        &self,
+    ) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>>>, Error> {
+        match self {
+            Self::Share { tree, path } => Ok(Box::new(share::list_source(tree, path)?)),
+            Self::Local(_) => self.list(),
+        }
+    }
+
     /// The same folder with what is known of it, on the server where it is, if a listing shows only a link to it. What
     /// else is wrong with it shows when it is looked into.
     pub(super) fn followed(&self, shown: Entry) -> Result<(Self, Entry), Error> {

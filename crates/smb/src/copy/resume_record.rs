@@ -6,15 +6,18 @@ use std::fmt::Write as _;
 pub(super) const RESUME_BYTES_MIN: u64 = 8 << 20;
 /// Longest record that is read.
 pub(super) const BYTES_MAX: usize = 1024;
-const FIRST_LINE: &str = "linerate part 1";
+const FIRST_LINE: &str = "linerate part 2";
 
 /// Which file a part was copied from. Only a part of exactly this file is ever continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// Its length.
     pub size: u64,
-    /// When it was changed last, in the server's unit.
+    /// When its data was changed last, in the server's unit.
     pub written: u64,
+    /// When anything of it was changed last, zero where that is not known: whoever sets the other time back changes this
+    /// one.
+    pub changed: u64,
     /// Its number on its file system, zero where it has none.
     pub id: u64,
 }
@@ -31,12 +34,17 @@ impl Record {
     /// As text with a check sum: a record that was half written counts as none. Its length depends
     /// on the source only, so that the next record of the same part takes its very place.
     pub(crate) fn to_text(self) -> String {
-        let Identity { size, written, id } = self.source;
+        let Identity {
+            size,
+            written,
+            changed,
+            id,
+        } = self.source;
         let mut text = String::new();
         // Writing to a string does not fail.
         let _ = write!(
             text,
-            "{FIRST_LINE}\nsize {size}\nwritten {written}\nid {id}\ncomplete {:020}\n",
+            "{FIRST_LINE}\nsize {size}\nwritten {written}\nchanged {changed}\nid {id}\ncomplete {:020}\n",
             self.complete
         );
         let check = blake3::hash(text.as_bytes()).to_hex();
@@ -59,10 +67,15 @@ impl Record {
             let (found, value) = lines.next()?.split_once(' ')?;
             (found == name).then_some(value)?.parse().ok()
         };
-        let (size, written) = (number("size")?, number("written")?);
+        let (size, written, changed) = (number("size")?, number("written")?, number("changed")?);
         let (id, complete) = (number("id")?, number("complete")?);
         (complete <= size).then_some(Self {
-            source: Identity { size, written, id },
+            source: Identity {
+                size,
+                written,
+                changed,
+                id,
+            },
             complete,
         })
     }
@@ -85,6 +98,7 @@ mod tests {
         source: Identity {
             size: 1000,
             written: 77,
+            changed: 78,
             id: 5,
         },
         complete: 600,
@@ -130,6 +144,10 @@ mod tests {
             },
             Identity {
                 written: 78,
+                ..source
+            },
+            Identity {
+                changed: 79,
                 ..source
             },
             Identity { id: 6, ..source },

@@ -7,6 +7,7 @@ pub(super) mod source;
 use std::iter;
 
 use blake3::Hash;
+use locale::say;
 use smb_proto::session::{Access, CreateOptions, FileTimes, Posix};
 
 use super::entry::{
@@ -21,6 +22,7 @@ use crate::file::File;
 use crate::signal::Stop;
 use crate::single_path_operations::{self, Status};
 use crate::small_file_write::NotKept;
+use crate::times_kept::Of;
 use crate::tree::Tree;
 
 /// Mode of a new folder, less what the server takes from it, where nobody tells that of the source.
@@ -95,6 +97,42 @@ pub(super) fn list(
     Ok(entries.map(|entry| entry.map(Entry::from)))
 }
 
+/// The same of a folder that is copied. A server with a fault says of a full folder that nothing is in it; nobody shall
+/// take that for an empty one. The list of an empty one holds at least itself.
+pub(super) fn list_source(
+    tree: &Tree,
+    path: &str,
+) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+    let (tree, path) = (tree.clone(), path.to_owned());
+    let mut entries = tree.entries(&path)?;
+    let (mut again, mut over) = (false, false);
+    Ok(iter::from_fn(move || {
+        loop {
+            match entries.next() {
+                Some(entry) => return Some(entry.map(Entry::from)),
+                None if over || !entries.told_nothing() => return None,
+                None if again => {
+                    over = true;
+                    return Some(Err(Error::NotCopied {
+                        object: name::printable(if path.is_empty() { "/" } else { &path }),
+                        reason: say("error-smb.lists-nothing"),
+                    }));
+                }
+                None => {
+                    again = true;
+                    match tree.entries(&path) {
+                        Ok(listed) => entries = listed,
+                        Err(error) => {
+                            over = true;
+                            return Some(Err(error));
+                        }
+                    }
+                }
+            }
+        }
+    }))
+}
+
 pub(super) fn make_folder(
     tree: &Tree,
     path: &str,
@@ -115,11 +153,8 @@ pub(super) fn make_folder(
 
 pub(super) fn finish_folder(tree: &Tree, path: &str, source: &OfFolder) -> Result<NotKept, Error> {
     let attributes = attributes(tree, source.attributes & ATTRIBUTES_KEPT);
-    let times = tree.times_as_taken(times_kept(source.times));
-    match tree.set_basic(path, times, attributes) {
-        Err(error) if error.is_refusal() => Ok(Some(error)),
-        set => set.map(|()| None),
-    }
+    let times = times_kept(source.times);
+    crate::times_kept::set(tree, path, times, attributes, Of::Folder)
 }
 
 /// Reads a file and hashes it.

@@ -16,6 +16,8 @@ impl Error {
             Self::LoginRefused { source, .. }
             | Self::Incompatible { source, .. }
             | Self::Protocol { source, .. } => source,
+            // What the transport says of the loss is true of every loss; this says which one it is.
+            Self::ConnectionLost { source, .. } if is_another_server(&source) => source,
             Self::GuestOnly { .. } => ProtocolError::GuestOnly,
             Self::Stopped => ProtocolError::Cancelled,
             Self::Credentials { source, .. } => ProtocolError::Authentication(Arc::new(source)),
@@ -60,6 +62,10 @@ impl Error {
                 | NtStatus::OBJECT_PATH_NOT_FOUND
                 | NtStatus::NO_SUCH_FILE => Self::NotFound { object, source },
                 NtStatus::OBJECT_NAME_COLLISION => Self::AlreadyExists { object, source },
+                // Also what it says to a signature that it does not take any more (MS-SMB2 3.3.5.2.4).
+                NtStatus::ACCESS_DENIED if source.is_of_open_file() => {
+                    Self::AccessDeniedLater { object, source }
+                }
                 NtStatus::ACCESS_DENIED
                 | NtStatus::PRIVILEGE_NOT_HELD
                 | NtStatus::MEDIA_WRITE_PROTECTED => Self::AccessDenied { object, source },
@@ -125,6 +131,11 @@ impl Error {
         }
     }
 
+    /// Whether the connection is lost because another server answers at its address, to which nothing may go.
+    pub(crate) fn is_another_server(&self) -> bool {
+        matches!(self, Self::ConnectionLost { source, .. } if is_another_server(source))
+    }
+
     /// Sorts the end of a connection.
     pub(crate) fn of_connection(source: ProtocolError, server: &str) -> Self {
         let server = server.to_owned();
@@ -137,6 +148,10 @@ impl Error {
             _ => Self::ConnectionLost { server, source },
         }
     }
+}
+
+fn is_another_server(error: &ProtocolError) -> bool {
+    matches!(root(error), ProtocolError::AnotherServer)
 }
 
 /// What ended a channel, where that is why the error is there.
@@ -199,6 +214,48 @@ mod tests {
         assert_eq!(share.status(), Some(NtStatus::BAD_NETWORK_NAME));
         let login = Error::of_login(refused(NtStatus::LOGON_FAILURE), "server", "user");
         assert!(matches!(login, Error::LoginRefused { .. }));
+    }
+
+    #[test]
+    fn access_that_is_denied_to_an_open_file_is_told_from_a_missing_right() {
+        let of = |doing: &str, status| {
+            let doing = doing.to_owned();
+            Error::of_request(ProtocolError::Refused { doing, status }, "server", "a/b")
+        };
+        let denied = NtStatus::ACCESS_DENIED;
+        for doing in [
+            "reading `a/b` at byte 0",
+            "writing `a/b` at byte 0",
+            "closing `a/b`",
+        ] {
+            let error = of(doing, denied);
+            assert!(matches!(error, Error::AccessDeniedLater { .. }), "{doing}");
+            assert!(error.is_refusal() && error.status() == Some(denied));
+            assert_eq!(error.message().id, "error-smb.access-denied-later");
+        }
+        // To open it, or to give it the name of a file that must stay, needs a right of its own.
+        for doing in ["opening `a/b`", "changing `a/b`"] {
+            let error = of(doing, denied);
+            assert!(matches!(error, Error::AccessDenied { .. }), "{doing}");
+        }
+        let read_only = of("writing `a/b` at byte 0", NtStatus::MEDIA_WRITE_PROTECTED);
+        assert!(matches!(read_only, Error::AccessDenied { .. }));
+    }
+
+    #[test]
+    fn another_server_at_the_address_is_a_lost_connection() {
+        let came_back_to = |cause: &ProtocolError| Error::of_return(cause, "server", "user");
+        let lost = came_back_to(&ProtocolError::AnotherServer);
+        assert!(matches!(lost, Error::ConnectionLost { .. }), "{lost:?}");
+        assert!(lost.is_another_server());
+        // The requests that wait hear the same.
+        let cause = lost.into_protocol();
+        assert!(matches!(cause, ProtocolError::AnotherServer), "{cause:?}");
+        let waiting = ProtocolError::SessionEnded(Some(Arc::new(cause)));
+        let waiting = Error::of_request(waiting, "server", "a/b");
+        assert!(matches!(waiting, Error::ConnectionLost { .. }));
+        assert!(waiting.is_another_server());
+        assert!(!came_back_to(&ProtocolError::SessionEnded(None)).is_another_server());
     }
 
     #[test]

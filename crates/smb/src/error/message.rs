@@ -58,6 +58,9 @@ impl Error {
                 about("error-smb.already-exists", object)
             }
             Self::AccessDenied { object, .. } => about("error-smb.access-denied", object),
+            Self::AccessDeniedLater { object, .. } => {
+                about("error-smb.access-denied-later", object)
+            }
             Self::DiskFull { object, .. } => about("error-smb.disk-full", object),
             Self::InUse { object, users, .. } => {
                 let users = users.iter().map(|user| format!("`{}`", printable(user)));

@@ -112,6 +112,13 @@ pub enum Error {
         /// The server's answer.
         source: ProtocolError,
     },
+    /// The server opened it for what is asked for, and then said that the user may not do it.
+    AccessDeniedLater {
+        /// Path in the share.
+        object: String,
+        /// The server's answer.
+        source: ProtocolError,
+    },
     /// The server's disk or the user's quota is full.
     DiskFull {
         /// Path in the share.
@@ -314,7 +321,10 @@ impl Error {
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(
             self,
-            Self::Refused { .. } | Self::AccessDenied { .. } | Self::InUse { .. }
+            Self::Refused { .. }
+                | Self::AccessDenied { .. }
+                | Self::AccessDeniedLater { .. }
+                | Self::InUse { .. }
         )
     }
 
@@ -337,6 +347,7 @@ impl Error {
             | Self::NotFound { source, .. }
             | Self::AlreadyExists { source, .. }
             | Self::AccessDenied { source, .. }
+            | Self::AccessDeniedLater { source, .. }
             | Self::DiskFull { source, .. }
             | Self::InUse { source, .. }
             | Self::Refused { source, .. }

@@ -40,13 +40,6 @@ impl File {
         same
     }
 
-    /// Hears something of each session that [`Self::add_handle`] brought: then none of them is lost.
-    pub(crate) fn probe_handles(&self) -> Result<(), Error> {
-        self.others
-            .iter()
-            .try_for_each(|handle| handle.size().map(drop))
-    }
-
     /// Closes what [`Self::add_handle`] took, and waits for it.
     pub(crate) fn close_handles(&mut self) -> Result<(), Error> {
         self.others.drain(..).try_for_each(Self::close)

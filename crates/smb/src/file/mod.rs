@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use smb_proto::FileKey;
 use smb_proto::session::{
-    Access, CreateOptions, Created, FileTimes, FsSize, Information, QueryInformation, Reply,
+    Access, Closed, CreateOptions, Created, FileTimes, FsSize, Information, QueryInformation, Reply,
     Request, SetInformation,
 };
 
@@ -107,20 +107,53 @@ impl File {
         }
     }
 
-    /// Closes it. Whether its size and the time of its last change are what they were when it was opened.
+    /// Closes it. Whether its size and the times of its last changes are what they were when it was opened, and it ends
+    /// where its server says.
     ///
     /// Looked at by its path, and only when it is closed: as long as a file is open, Samba shows the time
     /// that it had before, unless a client changes it.
     pub(crate) fn close_unchanged(self) -> Result<bool, Error> {
         let (tree, path, created) = (self.tree.clone(), self.path.clone(), self.created);
+        let more = self.has_more_than(created.size)?;
         self.close()?;
-        match tree.status(&path) {
-            Ok(now) if created.disk_id.is_none_or(|(id, _)| id == now.file_id) => {
-                Ok((now.size, now.times.write) == (created.size, created.times.write))
+        if more {
+            return Ok(false);
+        }
+        let mut said = None;
+        loop {
+            let now = match tree.status(&path) {
+                Ok(now) if created.disk_id.is_none_or(|(id, _)| id == now.file_id) => now,
+                // It has another name now, or none, and is what it was.
+                Ok(_) => return Ok(true),
+                Err(error) if error.status().is_some() => return Ok(true),
+                Err(error) => return Err(error),
+            };
+            if (now.size, now.times.write) != (created.size, created.times.write) {
+                return Ok(false);
             }
-            // It has another name now, or none, and is what it was.
-            Ok(_) => Ok(true),
-            Err(error) if error.status().is_some() => Ok(true),
+            let change = now.times.change;
+            if change == created.times.change || change == 0 || created.times.change == 0 {
+                return Ok(true);
+            }
+            // A server may make that time up each time it is asked.
+            if let Some(before) = said.replace(change) {
+                return Ok(before != change);
+            }
+        }
+    }
+
+    /// Whether there is a byte at or behind this place. Some servers say that a file is shorter than it is.
+    fn has_more_than(&self, bytes: u64) -> Result<bool, Error> {
+        let fetch = Request::Fetch {
+            file: self.key,
+            offset: bytes,
+            bytes_max: 1,
+        };
+        match ask(self.shared(), fetch, &self.path) {
+            Ok(Reply::Bytes(more)) => Ok(!more.is_empty()),
+            Ok(_) => Err(self.shared().odd_answer()),
+            // Somebody may have locked what could come.
+            Err(error) if error.status().is_some() => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -313,16 +346,38 @@ impl File {
     /// When the server says no; the file is closed then as well.
     pub fn close(mut self) -> Result<(), Error> {
         self.close_handles()?;
-        self.close_now()
+        self.close_now().map(drop)
     }
 
     /// The same of a file that somebody still holds, who does nothing more with it.
-    pub(crate) fn close_now(&mut self) -> Result<(), Error> {
+    pub(crate) fn close_now(&mut self) -> Result<Closed, Error> {
         self.closed = true;
         match ask(self.shared(), Request::Close { file: self.key }, &self.path)? {
-            Reply::Closed { .. } => Ok(()),
+            Reply::Closed(closed) => Ok(closed),
             _ => Err(self.shared().odd_answer()),
         }
+    }
+
+    /// Closes all handles of a file that was written. An error where one of them was not heard to end with all
+    /// that was written through it: a server may say only then what it could not store.
+    pub(crate) fn close_written(&mut self) -> Result<Closed, Error> {
+        let others = std::mem::take(&mut self.others);
+        for mut other in others {
+            other.close_sure()?;
+        }
+        self.close_sure()
+    }
+
+    fn close_sure(&mut self) -> Result<Closed, Error> {
+        let closed = self.close_now()?;
+        match closed.sure {
+            true => Ok(closed),
+            false => Err(self.shared().unheard_end(&self.path)),
+        }
+    }
+
+    pub(crate) const fn is_closed(&self) -> bool {
+        self.closed
     }
 
     fn done(&self, request: Request) -> Result<(), Error> {

@@ -142,6 +142,16 @@ impl Shared {
         Error::of_connection(odd, &self.server.name)
     }
 
+    /// A file was closed, and nobody heard from the server that it has all that was written.
+    pub(crate) fn unheard_end(&self, path: &str) -> Error {
+        let problem = "what was written last may be lost";
+        let source = smb_proto::Error::FileChanged {
+            path: path.to_owned(),
+            problem,
+        };
+        self.error(source, path)
+    }
+
     /// Sorts the failure of a request about `object`. Where the session has ended, why the first
     /// channel ended says more than that there is none left.
     pub(crate) fn error(&self, source: smb_proto::Error, object: &str) -> Error {

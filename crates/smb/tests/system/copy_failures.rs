@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -154,6 +154,37 @@ fn what_a_disk_loses_in_the_middle_ends_the_copy() {
         let folder = copy.parent().expect("it is in a folder");
         assert_eq!(names(folder), ["lost+found"], "{up}");
     }
+}
+
+#[test]
+fn a_folder_that_holds_the_share_it_goes_to_is_not_copied_into_itself() {
+    let lan = Lan::new("");
+    let (_session, tree) = begin(&lan);
+    for folder in ["home", "home/public"] {
+        let folder = lan.on_server(folder);
+        fs::create_dir(&folder).expect("there is room");
+        let everybody = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(folder, everybody).expect("this runs as root");
+    }
+    write(&lan.on_server("home/film"), 7, 1000);
+    let home = Place::Local(lan.within_server("home"));
+    let mut job = job(home, on(&tree, "home/public/copy"), Options::default());
+    let copied = |job: &Job| copied_after(|| lan.enter_server(), job, || false, |_| {});
+
+    let first = copied(&job);
+    assert_eq!((first.files, first.failed), (1, 1), "{first:?}");
+    let failure = &first.failures[0];
+    assert_eq!(failure.path, "public/copy");
+    assert!(matches!(failure.error, Error::NotCopied { .. }));
+    let copy = lan.on_server("home/public/copy");
+    assert_eq!(names(&copy), ["film", "public"]);
+    assert!(names(&copy.join("public")).is_empty());
+
+    // What an earlier copy has made is in the source by now; only what this one makes is not.
+    job.options.existing = Existing::Update;
+    let second = copied(&job);
+    assert_eq!((second.files, second.failed), (1, 1), "{second:?}");
+    assert_eq!(second.failures[0].path, "public/copy/public/copy");
 }
 
 #[test]

@@ -4,6 +4,8 @@
 
 mod file_size_limits;
 mod servers;
+mod smb_frames;
+mod untrue_servers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

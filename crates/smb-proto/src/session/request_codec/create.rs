@@ -4,7 +4,7 @@ use super::path_encoding::Paths;
 use super::{Prepared, encoded};
 use crate::error::Result;
 use crate::session::request_types::{
-    Access, CreateOptions, Created, Disposition, Durable, Lease, Reply,
+    Access, Closed, CreateOptions, Created, Disposition, Durable, Lease, Reply,
 };
 use crate::session::state::{FileRecord, State, TreeId, TreeRecord};
 use crate::session::{FileKey, TreeKey};
@@ -185,8 +185,16 @@ pub(super) fn close((tree_id, file): (TreeId, FileId)) -> Prepared {
     )
 }
 
-/// The length that a server gives with the reply to a CLOSE. Not all do, and nothing else depends on it.
-pub(super) fn size_when_closed(message: &[u8]) -> Option<u64> {
-    let reply = CloseResponse::decode(message.get(HEADER_LENGTH..)?).ok()?;
-    (reply.flags & CloseRequest::GIVES_ATTRIBUTES != 0).then_some(reply.size)
+/// What a server says of a file with the reply to a CLOSE. Not all say something, and nothing else depends on it.
+pub(super) fn closed(message: &[u8], sure: bool) -> Closed {
+    let body = message.get(HEADER_LENGTH..).unwrap_or(&[]);
+    let reply = CloseResponse::decode(body).ok();
+    let reply = reply.filter(|reply| reply.flags & CloseRequest::GIVES_ATTRIBUTES != 0);
+    Closed {
+        sure,
+        size: reply.as_ref().map(|reply| reply.size),
+        times: reply
+            .map(|reply| reply.times)
+            .filter(|times| times.write != 0),
+    }
 }

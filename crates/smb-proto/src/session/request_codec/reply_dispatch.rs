@@ -3,7 +3,7 @@
 use super::request_description::describe;
 use super::{create, directory, information, ioctl, read_write_lock_flush, tree_connect};
 use crate::error::{Error, NtStatus, Result};
-use crate::session::request_types::{QueryInformation, Reply, Request};
+use crate::session::request_types::{Closed, QueryInformation, Reply, Request};
 use crate::session::state::State;
 use crate::wire::{HEADER_LENGTH, Header, Message as _, QueryInfoResponse};
 
@@ -18,13 +18,15 @@ pub(crate) fn conclude(
     if let Request::Close { file } = request {
         // whatever the server says, the handle is of no use any more
         let doing = describe(state, request);
+        let sure = state.sure_file(*file).is_ok();
         state.forget_file(*file);
         return Ok(match header.status {
-            NtStatus::SUCCESS => Ok(Reply::Closed {
-                size: create::size_when_closed(message),
-            }),
+            NtStatus::SUCCESS => Ok(Reply::Closed(create::closed(message, sure))),
             // It is closed, by whomever. Linux's own server sometimes says so of a file that was open until then.
-            NtStatus::FILE_CLOSED => Ok(Reply::Closed { size: None }),
+            NtStatus::FILE_CLOSED => Ok(Reply::Closed(Closed {
+                sure,
+                ..Closed::default()
+            })),
             status => Err(Error::Refused { doing, status }),
         });
     }

@@ -151,3 +151,16 @@ pub struct Created {
     /// What the POSIX extensions tell of it; none: it was not opened by them.
     pub posix: Option<Posix>,
 }
+
+/// What is known of a file that is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Closed {
+    /// The server said that it is closed, and has kept all that it confirmed of what was written through this handle.
+    /// False where the connection was lost before it said so, or where it did not keep the handle over a loss:
+    /// what an error of its storage would have said, nobody heard.
+    pub sure: bool,
+    /// The length of the file then, where the server gives it.
+    pub size: Option<u64>,
+    /// Its times then, where the server gives them.
+    pub times: Option<FileTimes>,
+}

@@ -7,7 +7,7 @@ mod listing;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use create::{Access, CreateOptions, Created, Disposition, Durable, Lease};
+pub use create::{Access, Closed, CreateOptions, Created, Disposition, Durable, Lease};
 pub use information::{FileTimes, FsSize, Information, Posix, QueryInformation, SetInformation};
 pub use listing::{DirectoryEntry, Listing};
 
@@ -41,7 +41,7 @@ pub enum Request {
         /// How.
         options: CreateOptions,
     },
-    /// Close: [`Reply::Closed`], with the length that the file has then.
+    /// Close: [`Reply::Closed`].
     Close {
         /// The file.
         file: FileKey,
@@ -226,10 +226,7 @@ pub enum Reply {
     /// A file is open.
     Created(FileKey, Created),
     /// A file is closed.
-    Closed {
-        /// Its length then, where the server gives it.
-        size: Option<u64>,
-    },
+    Closed(Closed),
     /// Some entries of a folder; none when there are no more.
     Listing(Option<Listing>),
     /// What was asked about a file.

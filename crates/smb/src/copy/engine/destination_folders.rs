@@ -148,13 +148,19 @@ impl Engine<'_> {
     }
 
     /// Notes where a source goes, so that the walk does not follow the copy into itself. That it
-    /// would was refused where it could be seen from the paths; a server's own links hide it.
+    /// would was refused where it could be seen from the paths; a server's own links hide it, and so does a share of
+    /// this machine's folders.
     fn note_top(&self, folder: &Folder) {
-        if folder.parent.is_none()
-            && folder.from.is_on_same_server(&folder.to)
-            && let Some(id) = folder.to.id()
-        {
-            lock(&self.tops).push(id);
+        if folder.parent.is_some() {
+            return;
+        }
+        let tops = match folder.from.is_share() {
+            false => &self.tops_of_local,
+            true if folder.from.is_on_same_server(&folder.to) => &self.tops,
+            true => return,
+        };
+        if let Some(id) = folder.to.id() {
+            lock(tops).push(id);
         }
     }
 }

@@ -101,7 +101,7 @@ impl Engine<'_> {
             }
             above = next.parent.as_deref();
         }
-        if self.is_top(from, entry) {
+        if self.is_top(from, entry) || self.is_made_by_copy(folder, from, entry) {
             return Some(say("error-smb.goes-into"));
         }
         (folder.depth >= DEPTH_MAX).then(|| say("error-smb.too-deep"))
@@ -113,6 +113,43 @@ impl Engine<'_> {
         // Most are told apart without asking.
         alike(&lock(&self.tops)) && place.id().is_some_and(|id| lock(&self.tops).contains(&id))
     }
+
+    /// Whether a folder of this machine is one that this copy has made on a share, whose folder is in what is copied: a
+    /// share of this machine, or one that is mounted here. Whatever was there before is copied.
+    fn is_made_by_copy(&self, folder: &Folder, place: &Place, entry: &Entry) -> bool {
+        if place.is_share() || entry.times.creation < self.made_since {
+            return false;
+        }
+        let tops = lock(&self.tops_of_local);
+        let is_top = tops.iter().any(|top| is_one(entry, *top));
+        drop(tops);
+        is_top || is_made_for_one_above(entry, folder, Place::id)
+    }
+}
+
+/// Whether a folder of this machine is where one above it goes.
+fn is_made_for_one_above(
+    entry: &Entry,
+    folder: &Folder,
+    id: impl Fn(&Place) -> Option<ObjectId>,
+) -> bool {
+    let mut above = Some(folder);
+    while let Some(next) = above {
+        let is_new = lock(&next.state).new;
+        if is_new && id(&next.to).is_some_and(|made| is_one(entry, made)) {
+            return true;
+        }
+        above = next.parent.as_deref();
+    }
+    false
+}
+
+/// Whether a folder of this machine is one of a server, which takes number and time from the same file system. Two file
+/// systems may number alike, but each makes a folder of that number at another moment.
+fn is_one(here: &Entry, there: ObjectId) -> bool {
+    entry::is_number(here.id)
+        && here.times.creation != 0
+        && (here.id, here.times.creation) == (there.file, there.creation)
 }
 
 /// Whether a folder of a share is, by a link of the server's, one that it is in.
@@ -125,4 +162,72 @@ fn leads_to(from: &Place, entry: &Entry, above: &Folder) -> bool {
             _ => (above.given.as_ref())
                 .is_none_or(|given| given.times.creation == entry.times.creation),
         }
+}
+
+#[cfg(test)]
+mod tests {
+    use smb_proto::session::FileTimes;
+
+    use super::*;
+
+    const MADE: ObjectId = ObjectId {
+        volume: 1,
+        file: 42,
+        creation: 1000,
+    };
+
+    fn found(id: u64, creation: u64) -> Entry {
+        Entry {
+            name: "copy".to_owned(),
+            kind: Kind::Folder,
+            size: 0,
+            allocation: 0,
+            times: FileTimes {
+                creation,
+                ..FileTimes::default()
+            },
+            attributes: 0,
+            id,
+            mode: None,
+        }
+    }
+
+    /// The folder `/home/ann/inner`, whose top goes to the folder `copy` of a share.
+    fn inner(top_is_new: bool) -> Folder {
+        let place = |path: &str| Place::Local(path.into());
+        let top = Folder::top(&place("/home/ann"), place("copy"), 7, None);
+        lock(&top.state).new = top_is_new;
+        Folder {
+            depth: 1,
+            parent: Some(Arc::new(top)),
+            ..Folder::top(&place("/home/ann/inner"), place("copy/inner"), 8, None)
+        }
+    }
+
+    #[test]
+    fn a_share_in_what_is_copied_shows_by_the_folder_that_is_made_there() {
+        // The server knows the folder that was made for the top.
+        let id = |place: &Place| (place.shown() == "copy").then_some(MADE);
+        let is_made = |entry: &Entry, above: &Folder| is_made_for_one_above(entry, above, id);
+        let made = found(MADE.file, MADE.creation);
+        assert!(is_made(&made, &inner(true)));
+        // Another folder of that number, on another file system.
+        assert!(!is_made(&found(MADE.file, 999), &inner(true)));
+        assert!(!is_made(&found(43, MADE.creation), &inner(true)));
+        // One that was there before the copy is copied, whatever the server says.
+        assert!(!is_made(&made, &inner(false)));
+    }
+
+    #[test]
+    fn what_has_no_number_or_no_time_is_nothing_of_a_server() {
+        for (file, creation) in [(0, 1000), (u64::MAX, 1000), (42, 0)] {
+            let there = ObjectId {
+                file,
+                creation,
+                ..MADE
+            };
+            assert!(!is_one(&found(file, creation), there), "{file} {creation}");
+        }
+        assert!(is_one(&found(MADE.file, MADE.creation), MADE));
+    }
 }

@@ -51,7 +51,7 @@ impl Engine<'_> {
         };
         drop(wanted);
         let mut seen = Seen::new(folder.to.folds(), &self.kept);
-        match folder.from.list() {
+        match folder.from.list_source() {
             Ok(entries) => self.consider_all(folder, entries, &mut there, &mut seen),
             Err(error) => {
                 there.is_whole = false;

@@ -149,6 +149,7 @@ fn a_record_that_another_laid_out_is_not_written_to() {
         source: Identity {
             size: 100,
             written: 7,
+            changed: 0,
             id: 0,
         },
         resume: false,

@@ -1,5 +1,8 @@
 //! A copy on a share that is not complete: the file that it is written to, and the record beside it.
 
+use std::thread;
+use std::time::Duration;
+
 use blake3::Hash;
 use smb_proto::NtStatus;
 use smb_proto::session::{Access, CreateOptions, Disposition, FileTimes, SetInformation};
@@ -16,7 +19,8 @@ use crate::signal::Stop;
 use crate::single_path_operations;
 use crate::small_file_write::NotKept;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU8, Ordering};
-use crate::tree::{Tree, as_change};
+use crate::times_kept::as_change;
+use crate::tree::Tree;
 
 /// Rights of the handle that writes a copy: data and attributes, those to read it back, and those
 /// that renaming and removing need (DELETE, SYNCHRONIZE, read and write data, append, read and
@@ -27,6 +31,13 @@ const PART_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x1 | 0x2 | 0x4 | 0x80 | 0x
 const NEW_FILE_MODE: u32 = 0o666;
 /// What is not complete yet, its owner can read and write.
 const PART_MODE_MIN: u32 = 0o600;
+
+/// Rights of the handle that gives it its name: DELETE, SYNCHRONIZE, read and write attributes.
+const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80 | 0x100;
+
+/// How often, and how long each time, is waited for others to let go of it before it gets its name.
+const LET_GO_WAITS: usize = 50;
+const LET_GO_PAUSE: Duration = Duration::from_millis(100);
 
 const REMOVE: u8 = 0;
 const KEEP: u8 = 1;
@@ -69,7 +80,15 @@ impl Part {
             true => earlier_record(tree, &record, guard.as_ref()),
             false => None,
         };
-        let (file, start) = open_part(tree, &path, begin, known)?;
+        let (file, start) = match open_part(tree, &path, begin, known) {
+            Ok(opened) => opened,
+            Err(error) => {
+                if let Some(guard) = guard.filter(|guard| guard.created().new) {
+                    let _ = guard.set(SetInformation::DeleteOnClose(true));
+                }
+                return Err(error);
+            }
+        };
         let mut part = Self {
             file,
             tree: tree.clone(),
@@ -236,45 +255,30 @@ impl Part {
         completed
     }
 
+    /// It gets its name only when it is closed: what a server could not store, some say no sooner.
     fn finish(&mut self, finish: &Finish) -> Result<NotKept, Error> {
         if finish.sync {
             self.file.flush()?;
         }
-        // A server sets the time of a file when a handle goes that has written. Of a session that is
-        // lost at this moment we would not hear whether it has gone.
-        self.file.probe_handles()?;
-        self.file.close_handles()?;
+        self.file.close_written()?;
         if let Some(guard) = &self.guard {
             // Without it, somebody else may have begun to write this.
             let guarded = guard.size();
             guarded.map_err(|error| busy_or(error, self.file.path()))?;
         }
-        let wanted = attributes(&self.tree, finish.attributes);
-        // A part that cannot get its name must not be read-only: nobody could remove it.
-        let attributes = single_path_operations::writable(wanted);
-        let mut not_kept = match self.file.set(basic(finish.times, attributes)) {
-            Err(error) if error.is_refusal() => Some(error),
-            set => set.map(|()| None)?,
-        };
-        let (size, times) = self.file.size_and_times()?;
+        let named = self.open_to_name()?;
+        let size = named.created().size;
         if size != finish.size {
             return Err(self.lost(size, finish.size));
         }
-        let mut kept = filetime::is_kept(finish.times.write, times.write);
-        if not_kept.is_none() && !kept {
-            let times = as_change(times_kept(finish.times));
-            let set = self.file.set(SetInformation::Basic { times, attributes });
-            kept = set.is_ok()
-                && filetime::is_kept(finish.times.write, self.file.size_and_times()?.1.write);
-        }
-        if not_kept.is_none() && !kept {
-            let object = name::printable(&self.to);
-            not_kept = Some(Error::TimeNotKept { object });
-        }
-        let posix = self.file.created().posix;
+        let wanted = attributes(&self.tree, finish.attributes);
+        // A part that cannot get its name must not be read-only: nobody could remove it.
+        let attributes = single_path_operations::writable(wanted);
+        let not_kept = self.set_times(&named, finish, attributes)?;
+        let posix = named.created().posix;
         let mode_not_kept = (self.tree).keep_mode(self.file.path(), finish.mode, posix)?;
-        not_kept = not_kept.or(mode_not_kept);
-        self.file
+        let mut not_kept = not_kept.or(mode_not_kept);
+        named
             .rename(&self.to, finish.replace)
             .map_err(|error| match error {
                 Error::AlreadyExists { .. } => Error::Obstructed {
@@ -284,17 +288,78 @@ impl Part {
             })?;
         self.fate.store(COMPLETED, Ordering::Relaxed);
         if attributes != wanted && not_kept.is_none() {
-            match self.file.set(basic(finish.times, wanted)) {
+            match named.set(basic(finish.times, wanted)) {
                 Err(error) if error.is_refusal() => not_kept = Some(error),
                 set => set?,
             }
         }
         if self.is_sparse {
             // Samba forgets it when attributes or names are set; the file is whole all the same.
-            let _ = self.file.set_sparse();
+            let _ = named.set_sparse();
         }
-        self.file.close_now()?;
+        named.close()?;
         Ok(not_kept)
+    }
+
+    /// Opens it once more, for its name and times. Whoever looks at each file that was closed, as a virus scanner does, is
+    /// waited for.
+    fn open_to_name(&self) -> Result<File, Error> {
+        let path = self.file.path();
+        let options = CreateOptions {
+            folder: Some(false),
+            reparse_point: true,
+            disk_id: true,
+            ..CreateOptions::open(Access::Mask(NAME_RIGHTS))
+        };
+        let mut waits = LET_GO_WAITS;
+        let named = loop {
+            match self.tree.open(path, &options) {
+                Err(Error::InUse { .. }) if waits > 0 => {
+                    waits -= 1;
+                    thread::sleep(LET_GO_PAUSE);
+                }
+                opened => break opened,
+            }
+        };
+        let named = named.map_err(|error| busy_or(error, path))?;
+        let number = |file: &File| {
+            let id = file.created().disk_id;
+            id.filter(|(number, _)| *number != 0)
+        };
+        match (number(&self.file), number(&named)) {
+            (Some((written, _)), Some((there, _))) if written != there => Err(Error::Busy {
+                object: name::printable(path),
+            }),
+            _ => Ok(named),
+        }
+    }
+
+    /// Why its times and attributes are not as they should be, if so.
+    fn set_times(
+        &self,
+        named: &File,
+        finish: &Finish,
+        attributes: u32,
+    ) -> Result<NotKept, Error> {
+        match named.set(basic(finish.times, attributes)) {
+            Err(error) if error.is_refusal() => return Ok(Some(error)),
+            set => set?,
+        }
+        let write = finish.times.write;
+        let is_kept = || {
+            let (_, times) = named.size_and_times()?;
+            Ok::<_, Error>(filetime::is_kept(write, times.write))
+        };
+        if is_kept()? {
+            return Ok(None);
+        }
+        let times = as_change(times_kept(finish.times));
+        let set = named.set(SetInformation::Basic { times, attributes });
+        let object = name::printable(&self.to);
+        match set.is_ok() && is_kept()? {
+            true => Ok(None),
+            false => Ok(Some(Error::TimeNotKept { object })),
+        }
     }
 }
 
@@ -304,11 +369,17 @@ impl Drop for Part {
         // What another session still writes must not meet what the next attempt writes.
         let _ = self.file.close_handles();
         // As far as the server still listens; the error that brought us here says more.
-        if fate == REMOVE {
-            let _ = self.file.set(SetInformation::DeleteOnClose(true));
+        match (fate, self.file.is_closed()) {
+            (REMOVE, true) => {
+                let _ = self.tree.remove_file(self.file.path());
+            }
+            (REMOVE, false) => {
+                let _ = self.file.set(SetInformation::DeleteOnClose(true));
+            }
+            _ => {}
         }
         // The next attempt opens both, perhaps on a faster channel: it must find them closed.
-        if fate != COMPLETED {
+        if !self.file.is_closed() {
             let _ = self.file.close_now();
         }
         match &mut self.guard {
@@ -376,6 +447,20 @@ fn open_part(
         let opened = tree.open(path, options);
         opened.map_err(|error| busy_or(error, path))
     };
+    if begin.several {
+        // Of a copy whose guard was lost with its session, others may still write.
+        let alone = CreateOptions {
+            disposition: Disposition::Open,
+            share_write: false,
+            allocation_bytes: None,
+            ..options.clone()
+        };
+        match open(&alone) {
+            Ok(file) => file.close()?,
+            Err(Error::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
     let mut file = open(&options)?;
     let length = file.created().size;
     let mut start = known.map_or(0, |known| known.resume_at(&begin.source, length));

@@ -1,0 +1,135 @@
+//! Times of what is copied: which of them a server keeps, and how that is found out.
+//!
+//! Servers differ in when a time has to be set so that it stays, and what they do is learned from the first files. That says
+//! nothing about times that a file system has no room for, so what a server tells of each file when it closes it is
+//! looked at as well.
+
+use smb_proto::session::{Closed, FileTimes};
+
+use crate::copy::filetime::is_kept;
+use crate::copy::name::printable;
+use crate::error::Error;
+use crate::small_file_write::NotKept;
+use crate::tree::Tree;
+
+/// Which times of a file a server keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimesKept {
+    /// All, also those that were set through a handle before the last WRITE through it.
+    Early,
+    /// Those that are set when all is written.
+    Late,
+    /// The same, where the time of the last change of data is given as that of any change too. Some take
+    /// the one for the other.
+    LateAsChange,
+    /// None: it says that it has set them, and has not.
+    Never,
+}
+
+/// What times are set of, and whether it shows what a server does with those of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    File,
+    Folder,
+}
+
+/// With the time of the last change of data as that of any change.
+pub(crate) const fn as_change(times: FileTimes) -> FileTimes {
+    FileTimes {
+        change: times.write,
+        ..times
+    }
+}
+
+/// Whether every file system that keeps times has room for this one: from 1980, when FAT begins, to 2038, when seconds
+/// of 32 bits end.
+pub(crate) fn is_ordinary(write: u64) -> bool {
+    const YEAR_1980: u64 = 119_600_064_000_000_000;
+    const YEAR_2038: u64 = 137_919_572_470_000_000;
+    (YEAR_1980..YEAR_2038).contains(&write)
+}
+
+/// Whether something that is closed has the time of its last change that was set. Where it is not known yet what the
+/// server does with times, it is asked afresh, and where it told another time when it closed this: that may be the one
+/// before.
+pub(crate) fn has_time(
+    tree: &Tree,
+    path: &str,
+    write: u64,
+    closed: &Closed,
+) -> Result<bool, Error> {
+    let known = tree.keeps_times().is_some();
+    match closed.times {
+        Some(times) if known && is_kept(write, times.write) => Ok(true),
+        None if known && is_ordinary(write) => Ok(true),
+        _ => Ok(is_kept(write, tree.status(path)?.times.write)),
+    }
+}
+
+/// Sets times and attributes of something that is closed, and says if they do not stay.
+pub(crate) fn set(
+    tree: &Tree,
+    path: &str,
+    times: FileTimes,
+    attributes: u32,
+    of: Of,
+) -> Result<NotKept, Error> {
+    let known = tree.keeps_times();
+    let teaches = of == Of::File && known.is_none() && is_ordinary(times.write);
+    let learn = |kept| {
+        if teaches {
+            tree.learn_times(kept);
+        }
+    };
+    let set = |times| tree.change_basic(path, times, attributes);
+    let closed = match set(tree.times_as_taken(times)) {
+        Err(error) if error.is_refusal() => return Ok(Some(error)),
+        set => set?,
+    };
+    if times.write == 0 || has_time(tree, path, times.write, &closed)? {
+        learn(TimesKept::Late);
+        return Ok(None);
+    }
+    if !matches!(known, Some(TimesKept::LateAsChange | TimesKept::Never)) {
+        match set(as_change(times)) {
+            Ok(closed) if has_time(tree, path, times.write, &closed)? => {
+                learn(TimesKept::LateAsChange);
+                return Ok(None);
+            }
+            Err(error) if !error.is_refusal() => return Err(error),
+            _ => {}
+        }
+    }
+    learn(TimesKept::Never);
+    let object = printable(path);
+    Ok(Some(Error::TimeNotKept { object }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+    use crate::copy::filetime::of_system;
+
+    #[test]
+    fn what_every_file_system_can_keep_is_ordinary() {
+        const DAY: u64 = 86_400 * 10_000_000;
+        let year_1980 = of_system(119_600_064_000_000_000);
+        assert_eq!(
+            year_1980,
+            Some(UNIX_EPOCH + Duration::from_secs(315_532_800))
+        );
+        let end = of_system(137_919_572_470_000_000);
+        assert_eq!(end, Some(UNIX_EPOCH + Duration::from_secs((1 << 31) - 1)));
+        for (write, ordinary) in [
+            (0, false),
+            (119_600_064_000_000_000 - DAY, false),
+            (119_600_064_000_000_000, true),
+            (137_919_572_470_000_000 - DAY, true),
+            (137_919_572_470_000_000, false),
+        ] {
+            assert_eq!(is_ordinary(write), ordinary, "{write}");
+        }
+    }
+}
