@@ -84,6 +84,7 @@ told-copy =
     .not-copied = not copied:
     .more = and { $count } more
     .data-lost = the server lost data of { $files }, the first is `{ $path }`: { $reason }
+    .streams = alternate data streams were not copied, of { $files }; the first is `{ $stream }` of `{ $path }`
     .without = copied, but without times, mode or attributes: { $count }, the first is `{ $path }`: { $reason }
     .would-copy-all = would copy { $from } to { $to }: { $files }, { $size } over { $channels } channels
     .copied = { $from } -> { $to }: { $files }, { $size } in { $seconds } s{ $rate ->

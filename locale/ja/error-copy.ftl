@@ -84,6 +84,7 @@ told-copy =
     .not-copied = コピーされなかったもの:
     .more = ほか { $count } 個
     .data-lost = サーバーで { $files }のデータが失われました。最初のものは `{ $path }` です: { $reason }
+    .streams = { $files }の代替データストリームはコピーしていません。最初のものは `{ $path }` の `{ $stream }` です
     .without = { $count } 個をコピーしましたが、タイムスタンプ、モード、属性のいずれかが保持されませんでした。最初のものは `{ $path }` です: { $reason }
     .would-copy-all = { $from } を { $to } にコピーする予定です: { $files }、{ $size }、{ $channels } チャネル
     .copied = { $from } -> { $to }: { $files }、{ $size }、{ $seconds } 秒{ $rate ->

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use smb_proto::session::{
-    Access, Closed, CreateOptions, Created, Disposition, FileTimes, Posix, Reply, Request,
-    SetInformation,
+    Access, Closed, CreateOptions, Created, Disposition, FileTimes, Information, Posix,
+    QueryInformation, Reply, Request, SetInformation,
 };
 use smb_proto::{Error as ProtocolError, FileKey, NtStatus};
 
@@ -139,6 +139,8 @@ pub struct Content {
     pub status: Status,
     /// All of it, or the first [`SMALL_BYTES_MAX`] bytes.
     pub bytes: Vec<u8>,
+    /// The first data stream that it has beside this one, as in `:name:$DATA`, where the server tells it.
+    pub alternate_stream: Option<String>,
 }
 
 /// Makes a folder with this mode, and says what the server made, if that was heard.
@@ -186,10 +188,21 @@ pub(crate) fn read(tree: &Tree, path: &str) -> Result<Content, Error> {
         offset: 0,
         bytes_max: Request::SMALL_BYTES_MAX,
     };
-    let [created, fetched, _] = chain(tree, path, options, [fetch])?;
+    let (created, fetched, streams, closed) = if tree.has_streams() {
+        let (file, what) = (FileKey::OF_CHAIN, QueryInformation::Streams);
+        let query = Request::Query { file, what };
+        let [created, fetched, streams, closed] = chain(tree, path, options, [fetch, query])?;
+        (created, fetched, Some(streams), closed)
+    } else {
+        let [created, fetched, closed] = chain(tree, path, options, [fetch])?;
+        (created, fetched, None, closed)
+    };
     let (_, created) = opened(tree, path, created)?;
     let there = created.size.min(SMALL_BYTES_MAX as u64);
     match fetched {
+        Ok(Reply::Bytes(_)) if differs_when_closed(&created, &closed) => {
+            read_in_steps(tree, path, SMALL_BYTES_MAX as u64)
+        }
         // A server may give less at once than it is asked for.
         Ok(Reply::Bytes(bytes)) if (bytes.len() as u64) < there => {
             read_in_steps(tree, path, SMALL_BYTES_MAX as u64)
@@ -197,9 +210,24 @@ pub(crate) fn read(tree: &Tree, path: &str) -> Result<Content, Error> {
         Ok(Reply::Bytes(bytes)) => Ok(Content {
             status: status(&created),
             bytes,
+            alternate_stream: match streams {
+                Some(Ok(Reply::Information(Information::AlternateStream(first)))) => first,
+                _ => None,
+            },
         }),
         other => Err(not_done(tree, path, other)),
     }
+}
+
+/// Whether a server told of a file that was only read something else when it closed it: perhaps somebody has written to
+/// it meanwhile.
+fn differs_when_closed(created: &Created, closed: &smb_proto::error::Result<Reply>) -> bool {
+    let Ok(Reply::Closed(closed)) = closed else {
+        return false;
+    };
+    let size = closed.size.is_some_and(|size| size != created.size);
+    let times = closed.times;
+    size || times.is_some_and(|times| times.write != created.times.write)
 }
 
 /// All of a file, or the first bytes of a longer one, in as many requests as it takes. One that is
@@ -217,13 +245,18 @@ pub(crate) fn read_in_steps(tree: &Tree, path: &str, bytes_max: u64) -> Result<C
     let mut bytes = vec![0; bytes_max];
     let count = file.read_at(0, &mut bytes)?;
     bytes.truncate(count);
+    let alternate_stream = file.alternate_stream()?;
     if !file.close_unchanged()? {
         return Err(Error::Changed {
             object: printable(path),
         });
     }
     let status = status(&created);
-    Ok(Content { status, bytes })
+    Ok(Content {
+        status,
+        bytes,
+        alternate_stream,
+    })
 }
 
 /// These attributes without that of being read-only, and never none where they are some: those that a

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use smb_proto::session::{
-    Access, CreateOptions, Created, FileTimes, Reply, Request, Share,
+    Access, CreateOptions, Created, FileTimes, Information, QueryInformation, Reply, Request, Share,
 };
 use smb_proto::{FileKey, TreeKey};
 
@@ -35,6 +35,8 @@ struct Connected {
     keeps_times: OnceLock<TimesKept>,
     /// Files have the names of Unix that they are given, once that is known.
     unix_names: OnceLock<bool>,
+    /// Files can have more data streams than one, once that is known.
+    streams: OnceLock<bool>,
     /// The server lost what it said was written.
     loses_writes: AtomicBool,
 }
@@ -64,6 +66,7 @@ impl Tree {
             posix: false,
             keeps_times: OnceLock::new(),
             unix_names: OnceLock::new(),
+            streams: OnceLock::new(),
             loses_writes: AtomicBool::new(false),
         };
         // Samba cannot list a folder with links to other servers by the extensions.
@@ -196,6 +199,17 @@ impl Tree {
             Some(known) => Ok(*known),
             None => look().map(|kept| *self.connected.unix_names.get_or_init(|| kept)),
         }
+    }
+
+    /// Whether files can have more data streams than the one that everybody reads. Asked once; a server that does not
+    /// answer has none.
+    pub(crate) fn has_streams(&self) -> bool {
+        let ask = || {
+            let top = self.open("", &CreateOptions::open(Access::Attributes));
+            let about = top.and_then(|top| top.query(QueryInformation::FsAttributes));
+            matches!(about, Ok(Information::FsAttributes { streams: true, .. }))
+        };
+        *self.connected.streams.get_or_init(ask)
     }
 
     /// These times, as this server takes them.

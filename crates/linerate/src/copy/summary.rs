@@ -72,6 +72,8 @@ pub struct CopyResult<'a> {
     without: Vec<FailedPath<'a>>,
     /// Files that the server lost some of, and that were written once more.
     lost_and_repeated: u64,
+    /// Files that were copied and have alternate data streams, which were not copied.
+    with_streams: u64,
     /// BLAKE3 of the file, where it was one and its copy was verified.
     blake3: Option<&'a str>,
     /// How long it took.
@@ -166,6 +168,11 @@ pub(super) fn show_without(summary: &Summary, verbose: bool) {
         let again = say("hint-copy.written-again").with("files", files(summary.lost));
         terminal::say(&hint(again));
     }
+    if let Some(first) = &summary.first_stream {
+        let sentence = say("told-copy.streams").with("files", files(summary.with_streams));
+        let sentence = sentence.with("path", &first.path).with("stream", &first.name);
+        terminal::say(&said(&sentence));
+    }
     let Some(first) = summary.without.first() else {
         return;
     };
@@ -256,6 +263,7 @@ pub(super) fn as_json<'a>(
         not_kept: summary.not_kept,
         without: summary.without.iter().map(FailedPath::of).collect(),
         lost_and_repeated: summary.lost,
+        with_streams: summary.with_streams,
         blake3: summary.hash.as_deref(),
         seconds,
         mb_s: rate.map(|rate| rate / 1e6),

@@ -20,6 +20,8 @@ pub mod class {
     pub const FILE_STANDARD: u8 = 5;
     /// File: all of these, and its path.
     pub const FILE_ALL: u8 = 18;
+    /// File: its data streams.
+    pub const FILE_STREAM: u8 = 22;
     /// File: rename.
     pub const FILE_RENAME: u8 = 10;
     /// File: remove when closed.
@@ -644,6 +646,8 @@ pub struct FsAttributeInformation<'a> {
 }
 
 impl FsAttributeInformation<'_> {
+    /// Attribute: files can have more data streams than one.
+    pub const NAMED_STREAMS: u32 = 0x0004_0000;
     /// Attribute: files can share storage until one of them is changed.
     pub const BLOCK_REFERENCE_COUNTING: u32 = 0x0800_0000;
 }

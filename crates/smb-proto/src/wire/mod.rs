@@ -19,6 +19,7 @@ mod posix;
 mod rpc;
 mod session_and_tree;
 mod srvsvc_open_files;
+mod streams;
 mod transform_header;
 
 pub use create_contexts::{
@@ -71,6 +72,7 @@ pub use session_and_tree::{
 pub use srvsvc_open_files::{
     FileEnumArguments, FileEnumResults, OpenFileRecord, ShareInfoArguments, ShareInfoResults,
 };
+pub use streams::StreamInformation;
 pub use transform_header::TransformHeader;
 
 use crate::error::Malformed;
@@ -180,6 +182,7 @@ codecs![
     DurableReconnect,
     ErrorResponse,
     AllInformation,
+    StreamInformation,
     ReferralRequest,
     ReferralResponse,
     PosixCreateRequest,

@@ -40,6 +40,14 @@ impl Source {
         }
     }
 
+    /// The first data stream that is not copied, where its server tells it.
+    pub(super) fn alternate_stream(&self) -> Option<&str> {
+        match self {
+            Self::Local(_) => None,
+            Self::Share(source) => source.alternate_stream.as_deref(),
+        }
+    }
+
     pub(super) fn identity(&self) -> Identity {
         let Entry {
             size, times, id, ..

@@ -65,6 +65,8 @@ pub(super) struct Transferred {
     pub not_kept: NotKept,
     /// The server lost what it had said was written; then it was written again.
     pub lost: Option<Error>,
+    /// The first data stream of the source that was not copied.
+    pub alternate_stream: Option<String>,
 }
 
 impl<'a> Transfer<'a> {
@@ -145,6 +147,7 @@ impl<'a> Transfer<'a> {
             Ok((recorded, hash))
         });
         let entry = source.entry().clone();
+        let alternate_stream = source.alternate_stream().map(str::to_owned);
         let checked = checked.and_then(|checked| source.close_unchanged().map(|()| checked));
         let (recorded, hash) = or_kept(checked, &part, size)?;
         let not_kept = part.complete(&Finish {
@@ -160,6 +163,7 @@ impl<'a> Transfer<'a> {
             hash,
             not_kept,
             lost: None,
+            alternate_stream,
         })
     }
 

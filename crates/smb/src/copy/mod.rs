@@ -40,7 +40,7 @@ pub use filetime::of_system as system_time;
 pub use filter::Filter;
 pub use name::{Names, printable};
 pub use place::{Links, Place};
-pub use progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
+pub use progress::{AlternateStream, Event, FAILURES_MAX, Failure, Progress, Summary};
 pub use reparse_tags::Reparse;
 
 use crate::error::Error;

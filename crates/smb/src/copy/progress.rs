@@ -214,10 +214,23 @@ pub struct Summary {
     pub lost: u64,
     /// The first of them.
     pub first_lost: Option<Failure>,
+    /// Files that were copied and have alternate data streams, which were not.
+    pub with_streams: u64,
+    /// The first of them.
+    pub first_stream: Option<AlternateStream>,
     /// BLAKE3 of the copied file, where it was one and the copy was verified.
     pub hash: Option<String>,
     /// What ended the copy before all was done.
     pub ended_by: Option<Error>,
+}
+
+/// A data stream that was not copied.
+#[derive(Debug)]
+pub struct AlternateStream {
+    /// The file, relative to what is copied, without anything that could steer a terminal.
+    pub path: String,
+    /// The stream, as in `:name:$DATA`, the same.
+    pub name: String,
 }
 
 /// Failures that a summary holds.

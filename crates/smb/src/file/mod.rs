@@ -181,6 +181,19 @@ impl File {
         Ok(now)
     }
 
+    /// The first data stream that it has beside the one that is read, as in `:name:$DATA`, where the server tells it.
+    pub(crate) fn alternate_stream(&self) -> Result<Option<String>, Error> {
+        if !self.tree.has_streams() {
+            return Ok(None);
+        }
+        match self.query(QueryInformation::Streams) {
+            Ok(Information::AlternateStream(first)) => Ok(first),
+            Ok(_) => Err(self.shared().odd_answer()),
+            Err(error) if error.is_missing_fact() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The path that it has on the server, from the top of the share or of the disk, with `\\` before each name. None:
     /// the server does not say.
     pub(crate) fn path_on_server(&self) -> Result<Option<String>, Error> {

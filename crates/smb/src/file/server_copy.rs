@@ -49,7 +49,7 @@ impl File {
     /// Whether files of its file system can share storage.
     pub(crate) fn can_share_storage(&self) -> Result<bool, Error> {
         match self.query(QueryInformation::FsAttributes)? {
-            Information::FsAttributes { clones } => Ok(clones),
+            Information::FsAttributes { clones, .. } => Ok(clones),
             _ => Err(self.shared().odd_answer()),
         }
     }

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use smb::copy::{self, Existing, Job, Options, Place, Progress, Summary};
 use smb::{Error, Policy, Session, Stop, Tree};
@@ -261,6 +261,53 @@ fn is_written_over(bytes: u64) {
     let again = copy::run(&job, &Progress::default(), &Stop::new(), &|_| {});
     assert_eq!((again.files, again.failed), (1, 0), "{again:?}");
     is(&copy, 2, bytes);
+}
+
+/// As after a run that was ended when all was copied and before the folders had their times.
+#[test]
+fn a_folder_gets_its_time_when_all_that_is_in_it_is_there_already() {
+    let lan = Lan::new("");
+    let (_session, tree) = begin(&lan);
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let old = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let set = |folder: &Path, time| {
+        let folder = File::open(folder).expect("it is there");
+        folder.set_modified(time).expect("it is ours");
+    };
+    let time = |folder: &Path| {
+        let metadata = fs::metadata(folder).expect("it is there");
+        metadata.modified().expect("there are times")
+    };
+    let source = here.path().join("source");
+    fs::create_dir_all(source.join("within")).expect("it is new");
+    write(&source.join("within/file"), 1, 100);
+    set(&source.join("within"), old);
+    let (share, back) = (on(&tree, "copy"), here.path().join("back"));
+    let local = |path: &Path| Place::Local(path.to_owned());
+    for (from, to, folder) in [
+        (local(&source), share.clone(), lan.on_server("copy/within")),
+        (share, local(&back), back.join("within")),
+    ] {
+        for (resume, existing) in [
+            (false, Existing::Refuse),
+            (true, Existing::Refuse),
+            (false, Existing::Update),
+        ] {
+            let options = Options {
+                resume,
+                existing,
+                ..Options::default()
+            };
+            let job = job(from.clone(), to.clone(), options);
+            let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|_| {});
+            let unchanged = u64::from(resume || existing == Existing::Update);
+            let counts = (summary.files, summary.unchanged, summary.failed);
+            assert_eq!(counts, (1 - unchanged, unchanged, 0), "{summary:?}");
+            assert_eq!(time(&folder), old, "{resume} {existing:?}");
+            set(&folder, SystemTime::now());
+        }
+        set(&folder, old);
+    }
 }
 
 /// Puts other bytes in the place of those of a file.

@@ -53,13 +53,13 @@ impl Lan {
         Self::with_share(links, global, &share)
     }
 
-    /// With a share in whose file system files can share storage.
+    /// With a share in whose file system files can share storage, and have more data streams than one.
     pub(crate) fn on_btrfs() -> Self {
         let share = format!(
             "truncate -s {SHARE_SIZE} disk && mkfs.btrfs -q disk >/dev/null && \
              mount -o loop disk share && chmod 0777 share"
         );
-        let global = "vfs objects = btrfs\nlog level = 0 smb2:10";
+        let global = "vfs objects = btrfs streams_xattr\nlog level = 0 smb2:10";
         Self::with_share(2, global, &share)
     }
 

@@ -10,23 +10,24 @@ use crate::wire::{
     AllInformation, BasicInformation, Command, DispositionInformation, EndOfFileInformation,
     FileId, FsAttributeInformation, FsFullSizeInformation, Message as _, ModeDescriptor,
     PosixInformation, QueryInfoRequest, RenameInformation, SetInfoRequest, StandardInformation,
-    class,
+    StreamInformation, class,
 };
 
 pub(super) fn query((tree_id, file): (TreeId, FileId), what: QueryInformation) -> Prepared {
     const BYTES_MAX: u32 = 1024;
     /// What one credit pays for.
-    const PATH_BYTES_MAX: u32 = 1 << 16;
+    const LONG_BYTES_MAX: u32 = 1 << 16;
     let (kind, class) = match what {
         QueryInformation::Standard => (class::TYPE_FILE, class::FILE_STANDARD),
         QueryInformation::Basic => (class::TYPE_FILE, class::FILE_BASIC),
         QueryInformation::FsSize => (class::TYPE_FILE_SYSTEM, class::FS_FULL_SIZE),
         QueryInformation::FsAttributes => (class::TYPE_FILE_SYSTEM, class::FS_ATTRIBUTE),
         QueryInformation::Path => (class::TYPE_FILE, class::FILE_ALL),
+        QueryInformation::Streams => (class::TYPE_FILE, class::FILE_STREAM),
         QueryInformation::Posix => (class::TYPE_FILE, class::POSIX),
     };
     let bytes_max = match what {
-        QueryInformation::Path => PATH_BYTES_MAX,
+        QueryInformation::Path | QueryInformation::Streams => LONG_BYTES_MAX,
         _ => BYTES_MAX,
     };
     let (additional, input) = (0, &[][..]);
@@ -61,6 +62,10 @@ pub(super) fn decoded(what: QueryInformation, data: &[u8]) -> Result<Information
             }
         }
         QueryInformation::Path => Information::Path(AllInformation::decode(data)?.path),
+        QueryInformation::Streams => {
+            let streams = StreamInformation::decode(data)?;
+            Information::AlternateStream(streams.first_alternate().map(str::to_owned))
+        }
         QueryInformation::Posix => {
             let got = PosixInformation::decode(data)?;
             Information::Posix {
@@ -70,10 +75,11 @@ pub(super) fn decoded(what: QueryInformation, data: &[u8]) -> Result<Information
             }
         }
         QueryInformation::FsAttributes => {
-            let clones = FsAttributeInformation::BLOCK_REFERENCE_COUNTING;
             let attributes = FsAttributeInformation::decode(data)?.attributes;
+            let can = |attribute| attributes & attribute != 0;
             Information::FsAttributes {
-                clones: attributes & clones != 0,
+                clones: can(FsAttributeInformation::BLOCK_REFERENCE_COUNTING),
+                streams: can(FsAttributeInformation::NAMED_STREAMS),
             }
         }
         QueryInformation::FsSize => {

@@ -68,7 +68,10 @@ fn is_advisory(request: &Request) -> bool {
     match request {
         Request::Query { what, .. } => matches!(
             what,
-            QueryInformation::FsSize | QueryInformation::FsAttributes | QueryInformation::Path
+            QueryInformation::FsSize
+                | QueryInformation::FsAttributes
+                | QueryInformation::Path
+                | QueryInformation::Streams
         ),
         Request::Interfaces { .. }
         | Request::Referrals { .. }

@@ -47,6 +47,8 @@ pub enum QueryInformation {
     FsAttributes,
     /// [`Information::Path`].
     Path,
+    /// [`Information::AlternateStream`].
+    Streams,
     /// [`Information::Posix`], of what is opened by the POSIX extensions.
     Posix,
 }
@@ -79,10 +81,14 @@ pub enum Information {
     FsAttributes {
         /// Files can share storage: [`Request::Clone`](super::Request::Clone).
         clones: bool,
+        /// Files can have more data streams than the one that everybody reads.
+        streams: bool,
     },
     /// Its path on the server, from the top of the share or of the disk, with `\\` before each name. It has
     /// the name that the file has on the server's disk, also where listings show a stand-in for it.
     Path(String),
+    /// The first data stream of a file beside the one that everybody reads, as in `:name:$DATA`; none: it has no other.
+    AlternateStream(Option<String>),
     /// What the POSIX extensions tell.
     Posix {
         /// Length.

@@ -3,7 +3,7 @@
 use super::{FILE, Sample, TIMES, sample};
 use crate::wire::{
     AllInformation, BasicInformation, DirectoryRecord, DirectoryRecords, DispositionInformation,
-    EndOfFileInformation, FsAttributeInformation, FsFullSizeInformation, Message as _,
+    EndOfFileInformation, FsAttributeInformation, StreamInformation, FsFullSizeInformation, Message as _,
     QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
     RenameInformation, SetInfoRequest, SetInfoResponse, StandardInformation, utf16,
 };
@@ -107,6 +107,9 @@ fn file_samples() -> Vec<Sample> {
         }),
         sample(&AllInformation {
             path: "\\a\\写真".to_owned(),
+        }),
+        sample(&StreamInformation {
+            names: vec!["::$DATA".to_owned(), ":写真:$DATA".to_owned()],
         }),
     ]
 }

@@ -8,8 +8,8 @@ use super::{Engine, FileJob, LARGE_FILES, SMALL_BYTES_MAX};
 use crate::copy::large_file_transfer::{Transfer, Transferred};
 use crate::copy::partial_file_options::Finish;
 use crate::copy::place::Place;
-use crate::copy::progress::{Event, FileProgress};
-use crate::copy::{files_in_use, local, share};
+use crate::copy::progress::{AlternateStream, Event, FileProgress};
+use crate::copy::{files_in_use, local, name, share};
 use crate::error::Error;
 use crate::signal::lock;
 use crate::small_file_write::Attempt;
@@ -95,6 +95,13 @@ impl Engine<'_> {
         summary.resumed_bytes += copied.resumed_bytes;
         summary.continued_bytes += copied.continued_bytes;
         summary.on_server_bytes += copied.on_server_bytes;
+        if let Some(name) = copied.alternate_stream {
+            summary.with_streams += 1;
+            summary.first_stream.get_or_insert_with(|| AlternateStream {
+                path: file.path.clone(),
+                name: name::printable(&name),
+            });
+        }
         if summary.not_on_server.is_none() {
             summary.not_on_server = copied.not_on_server;
         }
@@ -179,14 +186,14 @@ impl Engine<'_> {
         attempt: Attempt,
         progress: &FileProgress<'_>,
     ) -> Result<Transferred, Error> {
-        let (found, bytes) = match from {
+        let (found, bytes, alternate_stream) = match from {
             Place::Local(path) => {
                 let source = local::Source::open(path)?;
                 if source.entry.size > SMALL_BYTES_MAX {
                     return self.copy_large(file, worker, attempt, progress);
                 }
                 let bytes = source.read_whole()?;
-                (source.entry, bytes)
+                (source.entry, bytes, None)
             }
             Place::Share { tree, path } => {
                 share::small::read_small(tree, path, &file.found, SMALL_BYTES_MAX)?
@@ -205,6 +212,7 @@ impl Engine<'_> {
         progress.advance(found.size);
         Ok(Transferred {
             not_kept,
+            alternate_stream,
             ..Transferred::whole(found.size)
         })
     }

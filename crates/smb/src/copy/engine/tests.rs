@@ -116,4 +116,11 @@ fn a_source_that_changes_is_noticed() {
         .set_modified(std::time::UNIX_EPOCH)
         .expect("our own file");
     assert!(changed(source.check_unchanged()));
+    // Of the same length, and its time set back to what it was.
+    let before = std::fs::metadata(&path).and_then(|metadata| metadata.modified());
+    let before = before.expect("our own file");
+    let source = local::Source::open(&path).expect("our own file");
+    std::fs::write(&path, "aft").expect("room on the disk");
+    longer.set_modified(before).expect("our own file");
+    assert!(changed(source.check_unchanged()));
 }

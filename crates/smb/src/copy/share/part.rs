@@ -249,7 +249,9 @@ impl Part {
 
     pub(in crate::copy) fn complete(mut self, finish: &Finish) -> Result<NotKept, Error> {
         let completed = self.finish(finish);
-        if completed.as_ref().is_err_and(is_interruption) {
+        // Who has it open now lets go of it some time.
+        let is_busy = |error: &Error| matches!(error, Error::Busy { .. });
+        if (completed.as_ref()).is_err_and(|error| is_interruption(error) || is_busy(error)) {
             self.keep();
         }
         completed

@@ -10,14 +10,18 @@ use crate::single_path_operations::{self, Content, SMALL_BYTES_MAX, SmallFile};
 use crate::small_file_write::{self, Attempt, NotKept};
 use crate::tree::Tree;
 
-/// All of a small file, and what the server said of it when it was opened.
+/// All of a small file, what the server said of it when it was opened, and the first data stream that is not read.
 pub(in crate::copy) fn read_small(
     tree: &Tree,
     path: &str,
     found: &Entry,
     bytes_max: u64,
-) -> Result<(Entry, Vec<u8>), Error> {
-    let Content { status, bytes } = if found.size <= SMALL_BYTES_MAX as u64 {
+) -> Result<(Entry, Vec<u8>, Option<String>), Error> {
+    let Content {
+        status,
+        bytes,
+        alternate_stream,
+    } = if found.size <= SMALL_BYTES_MAX as u64 {
         tree.read_small(path)?
     } else {
         single_path_operations::read_in_steps(tree, path, bytes_max)?
@@ -25,7 +29,8 @@ pub(in crate::copy) fn read_small(
     if bytes.len() as u64 != status.size {
         return Err(changed(path));
     }
-    Ok((entry(tree, path, &status, found.id), bytes))
+    let entry = entry(tree, path, &status, found.id);
+    Ok((entry, bytes, alternate_stream))
 }
 
 /// A small file, which gets its name when it is complete.

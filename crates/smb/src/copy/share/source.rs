@@ -19,6 +19,8 @@ pub(in crate::copy) struct Source {
     file: File,
     path: String,
     pub(in crate::copy) entry: Entry,
+    /// The first data stream that is not copied.
+    pub(in crate::copy) alternate_stream: Option<String>,
     tree: Tree,
     allocated: RefCell<AllocatedRanges>,
 }
@@ -42,6 +44,7 @@ impl Source {
             AllocatedRanges::none(entry.size)
         };
         Ok(Self {
+            alternate_stream: file.alternate_stream()?,
             file,
             path: path.to_owned(),
             entry,

@@ -233,6 +233,21 @@ fn what_an_empty_folder_of_an_honest_server_does_not_have_is_removed() {
 }
 
 #[test]
+fn a_file_that_changes_while_it_is_read_is_no_copy_even_if_its_time_is_set_back() {
+    let server = Server::start(Manner::ChangesWhenRead);
+    server.disk(|disk| disk.make_file("all/film", &pattern(LARGE_BYTES)));
+    let here = Here::new();
+    let ended = copy(&[&server.address("all/film"), &here.typed("film")]);
+    ended.is_failure();
+    assert!(ended.said.contains("changed while"), "{}", ended.said);
+    assert_eq!(here.content("film"), None);
+    // A time that is another one each time it is asked for says nothing.
+    server.behave(Manner::MakesUpChange);
+    copy(&[&server.address("all/film"), &here.typed("film")]).is_well();
+    assert!(here.content("film") == Some(pattern(LARGE_BYTES)));
+}
+
+#[test]
 fn a_file_that_is_longer_than_its_server_says_is_not_copied_in_part() {
     for (bytes, said_bytes) in [(1000, 10), (LARGE_BYTES + 100, LARGE_BYTES)] {
         let server = Server::start(Manner::SaysShort {

@@ -220,6 +220,9 @@ impl Visit {
                 return self.reply(&header, status, &refusal());
             }
             Command::CREATE => self.created().encode(&mut body),
+            Command::READ if self.evil == Evil::Large && self.is_behind_the_end() => {
+                return self.reply(&header, NtStatus::END_OF_FILE, &refusal());
+            }
             Command::READ => {
                 if matches!(self.evil, Evil::FewBytesLate | Evil::FewAboutItselfLate) {
                     thread::sleep(PACE_OF_BYTES);
@@ -282,6 +285,11 @@ impl Visit {
             Evil::Large => vec![0; bytes as usize],
             _ => b"x".to_vec(),
         }
+    }
+
+    fn is_behind_the_end(&self) -> bool {
+        let offset = u64::from_le_bytes(self.asked[8..16].try_into().expect("eight bytes"));
+        offset >= LARGE_BYTES
     }
 
     /// What the large file is.

@@ -39,6 +39,11 @@ pub(super) enum Manner {
     NoSuchFile,
     /// It says that each file is so many bytes shorter than it is, wherever it tells a length.
     SaysShort { hidden_bytes: u64 },
+    /// Its files are changed whenever they are read, and the time of their last change of data is set back: only the
+    /// time of any change tells.
+    ChangesWhenRead,
+    /// It makes up the time of any change whenever something is opened.
+    MakesUpChange,
     /// It takes times before 1970, says that they are set, and has set 1970.
     TimesChange,
 }
@@ -52,6 +57,9 @@ pub(super) struct Server {
 struct Share {
     manner: Manner,
     disk: Disk,
+    /// Requests to open and to read.
+    opens: u64,
+    reads: u64,
 }
 
 impl Server {
@@ -61,7 +69,12 @@ impl Server {
         let port = listener.local_addr().expect("it listens").port();
         let mut disk = Disk::new();
         disk.make_folder("all");
-        let share = Arc::new(Mutex::new(Share { manner, disk }));
+        let share = Arc::new(Mutex::new(Share {
+            manner,
+            disk,
+            opens: 0,
+            reads: 0,
+        }));
         let shared = Arc::clone(&share);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -178,10 +191,19 @@ impl Share {
             Some(CreateContext { name, data })
         });
         let size = self.said_size(&about);
+        self.opens += 1;
+        let change = match self.manner {
+            Manner::ChangesWhenRead => YEAR_1970 + self.reads,
+            Manner::MakesUpChange => YEAR_1970 + self.opens,
+            _ => about.times.change,
+        };
         let created = CreateResponse {
             oplock_level: 0,
             action,
-            times: about.times,
+            times: FileTimes {
+                change,
+                ..about.times
+            },
             allocation: allocated(size),
             size,
             attributes: about.attributes,
@@ -226,6 +248,7 @@ impl Share {
 
     fn read(&mut self, body: &[u8], chained: &mut Done<u64>) -> Done<Vec<u8>> {
         let asked: ReadRequest = decoded(body)?;
+        self.reads += 1;
         let handle = handle_of(asked.file, chained)?;
         let data = self.disk.read(handle, asked.offset, asked.length)?;
         Ok(encoded(&ReadResponse {
