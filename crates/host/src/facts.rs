@@ -7,8 +7,8 @@ use record::{BitsPerSecond, Fingerprint, HostFacts, Nic, System, Target};
 
 use crate::exec::{self, Command, Once, Output};
 use crate::knob;
-use crate::tool::tc::Shaper;
-use crate::tool::{Facts, ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows};
+use crate::tool_output::tc::Shaper;
+use crate::tool_output::{Facts, ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows};
 use crate::{Error, Host, identity_commands, parse_identity};
 
 /// Most interfaces whose drivers are asked; of the others only what `ip` says is known.

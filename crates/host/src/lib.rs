@@ -13,7 +13,7 @@ pub mod fuzzing;
 pub mod knob;
 mod link_reset;
 pub mod profile;
-mod tool;
+mod tool_output;
 
 use std::sync::Arc;
 
@@ -106,8 +106,8 @@ fn is_unix_on_windows(said: &str) -> bool {
 
 pub(crate) fn identity_commands(system: System) -> [Command; 2] {
     match system {
-        System::Windows => tool::windows::identity_commands(),
-        System::Macos => tool::macos::identity_commands(),
+        System::Windows => tool_output::windows::identity_commands(),
+        System::Macos => tool_output::macos::identity_commands(),
         System::Linux => [
             Command::new(["cat", "/etc/machine-id"]),
             Command::new(["cat", "/proc/sys/kernel/random/boot_id"]),

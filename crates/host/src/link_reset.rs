@@ -8,7 +8,7 @@ use record::{System, Target};
 
 use crate::exec::{self, Command, Output};
 use crate::knob::{Disturbance, Knob};
-use crate::tool::ip;
+use crate::tool_output::ip;
 use crate::{Error, Host};
 
 /// Longest time until a link is back: both ends of 10GBASE-T take several seconds to agree.

@@ -8,9 +8,9 @@ use record::{HostName, Setting, Value};
 
 use super::journal::{Journal, Mark, Opened};
 use super::lease::{Lease, Undo};
-use super::model::{Entry, Item};
+use super::settings_before_and_after::{Entry, Item};
 use super::plan::Change;
-use super::read::{find, read_back, read_entries, read_states, refused};
+use super::read_knobs::{find, read_back, read_entries, read_states, refused};
 use super::restore::{Foreign, Outcome, Report, Restore};
 use crate::exec;
 use crate::knob::Refusal;

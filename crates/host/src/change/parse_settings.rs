@@ -2,7 +2,7 @@
 
 use record::{KnobId, Setting, Target, Value};
 
-use super::read::{Spot, find, host_named, read_states, refused};
+use super::read_knobs::{Spot, find, host_named, read_states, refused};
 use crate::knob;
 use crate::{Error, Host};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::HostName;
 
 use super::journal::{Hints, Journal, Opened};
-use super::model::HostIdentity;
+use super::settings_before_and_after::HostIdentity;
 use super::restore::{Foreign, Keep, Outcome, Report, Restore, untouched};
 use crate::{Error, Host, knob};
 

@@ -1,7 +1,7 @@
 //! Programs on this machine: each in its own process group, so that ending one ends all it started.
 
-mod attached;
-mod process;
+mod inherited_stdio;
+mod process_group;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -10,8 +10,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
 
-pub use attached::{Attached, AttachedGroup};
-pub use process::{Ender, Process};
+pub use inherited_stdio::{Attached, AttachedGroup};
+pub use process_group::{Ender, Process};
 
 use super::{Command, Exec, Output, Privilege, STATUS_NO_PROGRAM, log_run};
 use crate::Error;

@@ -9,7 +9,7 @@ use super::{
     command, range,
 };
 use crate::exec::{Command, Output};
-use crate::tool::ip;
+use crate::tool_output::ip;
 
 /// Smallest MTU with which IPv6 works (RFC 8200, section 5); below it Linux deletes all addresses
 /// and does not bring them back.

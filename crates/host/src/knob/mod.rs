@@ -27,7 +27,7 @@ use record::{System, Target, Value};
 
 use crate::exec::shell::posix_words;
 use crate::exec::{Command, Output, POWERSHELL, Privilege, STATUS_NO_PROGRAM};
-use crate::tool::ethtool::Feature;
+use crate::tool_output::ethtool::Feature;
 use crate::{Error, Place};
 
 pub use allowed_values::{Allowed, Limit};

@@ -4,7 +4,7 @@ use locale::{Message, say};
 use record::{System, Target};
 
 use super::Refusal;
-use crate::tool::is_usable_nic_name;
+use crate::tool_output::is_usable_nic_name;
 
 /// Longest path of a folder.
 const PATH_BYTES_MAX: usize = 4095;

@@ -4,7 +4,7 @@
 //! fields, and there is no language of expressions. Pure but for [`load`].
 
 mod decide;
-mod file;
+mod profile_toml;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::Error;
 
 pub use decide::{Proposal, Role, Situation, Verdict, propose, settings, spots};
-pub use file::{parse, time};
+pub use profile_toml::{parse, time};
 
 /// The profiles of this program.
 const BUILT_IN: [(&str, &str); 5] = [

@@ -31,7 +31,7 @@ fn failed(status: i32) -> Output {
     }
 }
 
-/// The scratch namespace that `tests/fixtures/record.sh` recorded.
+/// The scratch namespace that `tests/fixtures/record-linux-tool-outputs.sh` recorded.
 fn recorded(command: &Command) -> Output {
     let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
     match argv.as_slice() {

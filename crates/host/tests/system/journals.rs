@@ -14,7 +14,7 @@ use record::{Setting, Value};
 use rustix::fs::{CWD, Mode};
 use tempfile::TempDir;
 
-use crate::linux_model::Model;
+use crate::simulated_linux_host::Model;
 
 /// The number of a user without rights.
 const STRANGER: u32 = 65_534;

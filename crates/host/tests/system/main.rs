@@ -1,19 +1,19 @@
-//! Tests of the crate from outside. Those in `real_interfaces` need root and network namespaces.
+//! Tests of the crate from outside. Those in `knobs_on_real_interfaces` need root and network namespaces.
 
-mod changes;
+mod change_and_undo;
 mod facts;
 mod journals;
 mod knob_ids;
-mod knobs;
-mod lease;
-mod linux_model;
-mod macos;
+mod catalogue_and_linux_knobs;
+mod lease_over_sshd;
+mod simulated_linux_host;
+mod macos_knobs_and_facts;
 mod profiles;
-mod real_interfaces;
+mod knobs_on_real_interfaces;
 mod ssh;
-mod windows;
+mod windows_knobs;
 mod windows_lease;
-mod windows_model;
+mod simulated_windows_host;
 
 /// What a message says in English.
 fn english(message: &locale::Message) -> String {

@@ -13,7 +13,7 @@ use locale::Message;
 use record::{BitsPerSecond, HostFacts, LinkState, Nic, Setting, System, Target, TcpFacts, Value};
 
 use crate::english;
-use crate::linux_model::Model;
+use crate::simulated_linux_host::Model;
 
 const GIGABIT: u64 = 1_000_000_000;
 

@@ -9,7 +9,7 @@ use host::journal::{Journal, list_open};
 use host::{Error, Host};
 use record::{HostName, KnobId, Target};
 
-use crate::windows_model::{Machine, Model, failed, literals, said};
+use crate::simulated_windows_host::{Machine, Model, failed, literals, said};
 
 const NIC: &str = "a'; calc; '\u{2019}";
 

@@ -1,7 +1,7 @@
 //! What has to be put back, whatever happens to us: one file for each change, on the disk before
 //! the first command runs.
 
-mod file;
+mod file_format;
 
 use std::env;
 use std::fs::{self, File};
@@ -18,12 +18,12 @@ use rustix::fs::FlockOperation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::model::{Entry, HostIdentity, Item};
+use super::settings_before_and_after::{Entry, HostIdentity, Item};
 use crate::Error;
 
-pub(super) use file::Hints;
-pub(crate) use file::{Mark, Opened};
-use file::{journal_error, of_state};
+pub(super) use file_format::Hints;
+pub(crate) use file_format::{Mark, Opened};
+use file_format::{journal_error, of_state};
 
 /// Names the state folder instead of the usual ones.
 pub const STATE_VARIABLE: &str = "LINERATE_STATE_DIR";
@@ -243,7 +243,7 @@ impl Journal {
 
     /// One of them, with what its hints say.
     pub(super) fn read(&self, id: &str) -> Result<(Opened, Hints), Error> {
-        file::read(&self.folders.open, id)
+        file_format::read(&self.folders.open, id)
     }
 
     /// Numbers go up for ever, so that newest is newest whatever the clock says.
@@ -263,8 +263,8 @@ impl Journal {
 
     /// Adds a hint to a change. Its loss does no harm.
     pub(crate) fn mark(&self, id: &str, mark: Mark) {
-        let appended = file::line(&mark).and_then(|line| {
-            let file = self.folders.open.append(&file::name(id));
+        let appended = file_format::line(&mark).and_then(|line| {
+            let file = self.folders.open.append(&file_format::name(id));
             let mut file = file.map_err(io::Error::other)?;
             let length = file.metadata()?.len();
             let written = file.write_all(&line);
@@ -278,7 +278,7 @@ impl Journal {
     /// Ends a change: nothing is left to put back.
     pub(crate) fn close(&self, id: &str) -> Result<(), Error> {
         let Folders { open, closed } = self.folders.as_ref();
-        let name = file::name(id);
+        let name = file_format::name(id);
         open.rename(&name, closed, &name)
             .and_then(|()| closed.sync())
             .and_then(|()| open.sync())
@@ -295,7 +295,7 @@ impl Journal {
         let many = closed.len().saturating_sub(CLOSED_MAX);
         for (_, id) in closed.into_iter().take(many) {
             // The next change that ends tries again.
-            self.folders.closed.remove(&file::name(&id)).ok();
+            self.folders.closed.remove(&file_format::name(&id)).ok();
         }
     }
 }
@@ -324,7 +324,7 @@ pub fn list_open(folder: &Path) -> Result<Listing, Error> {
     let mut ids = ids(&open)?;
     ids.sort_unstable();
     for (_, id) in ids {
-        match file::read(&open, &id) {
+        match file_format::read(&open, &id) {
             Ok((opened, hints)) => listing.open.push(summary(opened, &hints)),
             // It was closed while we looked.
             Err(Error::Journal { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
@@ -338,7 +338,7 @@ pub fn list_open(folder: &Path) -> Result<Listing, Error> {
 fn holds_changes(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.any(|name| file::id_of(&name).is_some())
+    names.any(|name| file_format::id_of(&name).is_some())
 }
 
 fn summary(opened: Opened, hints: &Hints) -> Summary {
@@ -355,7 +355,7 @@ fn summary(opened: Opened, hints: &Hints) -> Summary {
 /// The changes of a folder, by number and id.
 fn ids(folder: &Folder) -> Result<Vec<(u64, String)>, Error> {
     let names = folder.names().map_err(of_state)?.into_iter();
-    Ok(names.filter_map(|name| file::id_of(&name)).collect())
+    Ok(names.filter_map(|name| file_format::id_of(&name)).collect())
 }
 
 /// Who wrote the name into the locked file.

@@ -3,7 +3,7 @@
 
 mod control_socket_folder;
 mod destination;
-pub(crate) mod script;
+pub(crate) mod remote_script;
 
 use std::fmt;
 use std::io::Write;
@@ -24,7 +24,7 @@ use crate::error::own_reasons;
 use control_socket_folder::SocketFolder;
 pub use control_socket_folder::let_go;
 pub use destination::Destination;
-use script::{Frames, Heard, Skipping};
+use remote_script::{Frames, Heard, Skipping};
 
 /// How long it may take until a connection stands and somebody is logged in.
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
@@ -188,17 +188,17 @@ impl Ssh {
         let token = token()?;
         let (line, input) = match shell {
             Shell::Posix => {
-                let greeting = script::posix_greeting(&token);
+                let greeting = remote_script::posix_greeting(&token);
                 (
-                    script::POSIX_BOOTSTRAP.to_owned(),
-                    script::posix_input(&token, &greeting),
+                    remote_script::POSIX_BOOTSTRAP.to_owned(),
+                    remote_script::posix_input(&token, &greeting),
                 )
             }
             Shell::PowerShell => {
-                let greeting = script::powershell_greeting(&token);
+                let greeting = remote_script::powershell_greeting(&token);
                 (
-                    script::powershell_bootstrap(),
-                    script::powershell_input(&greeting),
+                    remote_script::powershell_bootstrap(),
+                    remote_script::powershell_input(&greeting),
                 )
             }
         };
@@ -246,8 +246,8 @@ impl Ssh {
     fn session(&self, connection: &Connection) -> Command {
         let control = control_path(&connection.socket_folder.socket());
         let line = match connection.shell {
-            Shell::Posix => script::POSIX_BOOTSTRAP.to_owned(),
-            Shell::PowerShell => script::powershell_bootstrap(),
+            Shell::Posix => remote_script::POSIX_BOOTSTRAP.to_owned(),
+            Shell::PowerShell => remote_script::powershell_bootstrap(),
         };
         Command::new(self.argv(&["ControlMaster=no", &control], line))
     }
@@ -277,11 +277,11 @@ impl Ssh {
         let token = token()?;
         let input = match connection.shell {
             Shell::Posix => {
-                let batch = script::posix_batch(commands, &token, connection.is_root);
-                script::posix_input(&token, &batch)
+                let batch = remote_script::posix_batch(commands, &token, connection.is_root);
+                remote_script::posix_input(&token, &batch)
             }
             Shell::PowerShell => {
-                script::powershell_input(&script::powershell_batch(commands, &token))
+                remote_script::powershell_input(&remote_script::powershell_batch(commands, &token))
             }
         };
         let session = self.session(connection);
@@ -303,7 +303,7 @@ impl Ssh {
             }
         };
         let stderr = process.wait(END_LIMIT)?.stderr;
-        let errors = script::cut_errors(&stderr, &token, commands.len());
+        let errors = remote_script::cut_errors(&stderr, &token, commands.len());
         for ((output, stderr), command) in outputs.iter_mut().zip(errors).zip(commands) {
             output.stderr = stderr;
             check_sudo(connection, command, output)?;
@@ -473,8 +473,8 @@ impl Exec for Ssh {
             });
         }
         let token = token()?;
-        let script = script::posix_spawn(command, &token, connection.is_root);
-        let mut input = script::posix_input(&token, &script);
+        let script = remote_script::posix_spawn(command, &token, connection.is_root);
+        let mut input = remote_script::posix_input(&token, &script);
         input.extend_from_slice(&command.stdin);
         let mut process = Local::new().spawn(&self.session(&connection).with_stdin(input))?;
         process.map_stdout(|stdout| Box::new(Skipping::new(stdout, &token)));

@@ -8,7 +8,7 @@ use record::Value;
 use crate::exec::Command;
 use crate::knob::safe_argument::is_word;
 use crate::knob::{Allowed, Refusal, Seen, State, command, on_or_off};
-use crate::tool::ethtool::{self, Feature, Role};
+use crate::tool_output::ethtool::{self, Feature, Role};
 
 /// The words of `name:value name:value`.
 pub(super) fn fields(text: &str) -> BTreeMap<&str, &str> {

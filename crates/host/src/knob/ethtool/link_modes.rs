@@ -6,7 +6,7 @@ use record::Value;
 use super::rows;
 use crate::exec::Command;
 use crate::knob::{Allowed, Refusal, Seen, State, command, on_or_off, words};
-use crate::tool::ethtool;
+use crate::tool_output::ethtool;
 
 /// How `ethtool NIC` begins where there is such an interface, whatever else fails.
 pub(super) const SETTINGS: &[u8] = b"Settings for ";

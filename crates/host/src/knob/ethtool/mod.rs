@@ -16,7 +16,7 @@ use super::{
     TargetKind, answer, command, on_or_off, range, usual_restore,
 };
 use crate::exec::{Command, Output};
-use crate::tool::ethtool::Feature;
+use crate::tool_output::ethtool::Feature;
 use features::{
     check_required, fields, is_feature_word, members, merge_features, parse_feature,
     parse_features, plan_features, set_features,

@@ -15,7 +15,7 @@ use super::{
     range, sensible, words,
 };
 use crate::exec::{Command, Output};
-use crate::tool::macos::{self, Interface};
+use crate::tool_output::macos::{self, Interface};
 
 pub(super) use catalogue::KNOBS;
 pub(crate) use smb_session::{mounts_in, show_mounts};

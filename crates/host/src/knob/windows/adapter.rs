@@ -15,7 +15,7 @@ use super::{
 };
 use crate::exec::shell::powershell_literal;
 use crate::exec::{Command, Output};
-use crate::tool::windows::{self, Object};
+use crate::tool_output::windows::{self, Object};
 
 /// Bytes of the Ethernet header, which the length of a jumbo packet counts and an MTU does not.
 const HEADER_BYTES: i64 = 14;

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::exec::shell::powershell_literal;
 use crate::exec::{Command, Output, POWERSHELL};
-use crate::tool::windows::{self, Object};
+use crate::tool_output::windows::{self, Object};
 
 pub(super) use adapter::Seen;
 pub(super) use catalogue::KNOBS;

@@ -8,7 +8,7 @@ use record::Value;
 use super::super::{Refusal, State, words};
 use super::{Object, objects};
 use crate::exec::{Command, Output};
-use crate::tool::windows;
+use crate::tool_output::windows;
 
 /// Why it cannot be changed.
 const BECAUSE: &str = "knob-fixed.status";

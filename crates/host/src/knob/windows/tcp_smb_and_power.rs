@@ -7,7 +7,7 @@ use super::super::{Allowed, Refusal, State, range, sensible, words};
 use super::{answer, enabled, known_word, object, said, truth, unreadable, words_with};
 use crate::exec::shell::powershell_literal;
 use crate::exec::{Command, Output};
-use crate::tool::windows::{self, Object};
+use crate::tool_output::windows::{self, Object};
 
 /// Where the file server has its numbers.
 pub(super) const SERVER_KEY: &str =

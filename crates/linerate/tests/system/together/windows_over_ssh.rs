@@ -73,7 +73,7 @@ impl Windows {
     fn new(role: &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let fake =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/tests/fixtures/windows-ssh.sh");
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/tests/fixtures/fake-windows-ssh.sh");
         symlink(fake, folder.path().join("ssh")).expect("our own folder");
         for (at, (when, what)) in ANSWERS.iter().enumerate() {
             let file = |ending| folder.path().join(format!("{at:02}.{ending}"));

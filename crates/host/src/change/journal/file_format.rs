@@ -14,7 +14,7 @@ use record::sanitized_text::{excerpt, of_a_line};
 use record::{HostName, KnobId, System, Target, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::change::model::{Entry, HostIdentity, Item};
+use crate::change::settings_before_and_after::{Entry, HostIdentity, Item};
 use crate::knob::{self, Knob};
 use crate::{Error, Place};
 

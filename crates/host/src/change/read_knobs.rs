@@ -2,7 +2,7 @@
 
 use record::{HostName, KnobId, Setting, Target, Value};
 
-use super::model::Entry;
+use super::settings_before_and_after::Entry;
 use crate::exec::Command;
 use crate::knob::{self, Knob, Refusal, State};
 use crate::{Error, Host, Place};

@@ -10,7 +10,7 @@ use record::{KnobId, Setting, System, Target, Value};
 
 use crate::english;
 use crate::journals::restore_from_journal;
-use crate::linux_model::Model;
+use crate::simulated_linux_host::Model;
 
 fn target(knob: &Knob) -> Target {
     match knob.on {

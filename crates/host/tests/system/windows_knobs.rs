@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::english;
 use crate::journals::{restore_from_journal, restore_from_version_1};
-use crate::windows_model::{Model, failed, fixture, listed, said};
+use crate::simulated_windows_host::{Model, failed, fixture, listed, said};
 
 const NIC: &str = "イーサネット 5";
 

@@ -11,7 +11,7 @@ use host::{Error, Host};
 use record::{HostName, KnobId, Setting, Target, Value};
 use tempfile::TempDir;
 
-use crate::linux_model::{Machine, Model};
+use crate::simulated_linux_host::{Machine, Model};
 
 const TSO: &str = "nic.tso";
 const GSO: &str = "nic.gso";
