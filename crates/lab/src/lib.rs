@@ -10,7 +10,7 @@ mod error;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "not_linux.rs")]
 mod imp;
-mod scenario;
+mod scenario_library;
 mod topology;
 
 use std::env;
@@ -22,7 +22,7 @@ pub use error::Error;
 #[cfg(target_os = "linux")]
 pub use imp::Namespace;
 pub use imp::{Lab, down, find, list, supervise, up};
-pub use scenario::{Scenario, scenario, scenarios};
+pub use scenario_library::{Scenario, scenario, scenarios};
 pub use topology::{
     Address, DOMAIN_USERS_MAX, Domain, Effect, End, Expected, ExpectedState, FAULTS_MAX,
     FILE_BYTES_MAX, Fault, HOSTS_MAX, LINKS_MAX, Lesson, Link, MTU_DEFAULT, MTU_RANGE, Medium,

@@ -15,7 +15,7 @@ use crate::args::{AnalyzeArguments, BetterArgument};
 use crate::changes::style;
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{confine, run_recorder, terminal};
+use crate::{command_sandbox, run_file_recorder, stdout_and_stderr};
 
 /// A file as typed, open since this user's rights were there.
 pub struct Typed<'a> {
@@ -57,7 +57,7 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
         .flatten()
         .map(Path::new)
         .collect();
-    let held = confine::to_files(&files, arguments.verbose.verbose)?;
+    let held = command_sandbox::to_files(&files, arguments.verbose.verbose)?;
     let mut typed: Vec<Typed> = arguments.files.iter().map(|it| Typed::new(it)).collect();
     held.ready()?;
     if let ([_], true, None) = (&typed[..], arguments.response.is_empty(), typed[0].arm) {
@@ -66,11 +66,11 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
     let (results, request) = table_results(arguments, typed)?;
     if arguments.json {
         match &results[..] {
-            [only] => terminal::print_json(only),
-            several => terminal::print_json(&several),
+            [only] => stdout_and_stderr::print_json(only),
+            several => stdout_and_stderr::print_json(&several),
         }
     } else {
-        terminal::print_drawn(&report::table_analysis::text(&results, style()));
+        stdout_and_stderr::print_drawn(&report::table_analysis::text(&results, style()));
     }
     let mut effects = results.iter().flat_map(|result| &result.effects);
     let is_open =
@@ -99,8 +99,8 @@ fn run_file(typed: Typed, json: bool) -> Result<ExitCode, CommandError> {
     });
     // The run itself is let go before the report takes its memory.
     let analysis = analysis::analyze(&read?);
-    run_recorder::print(&analysis, json);
-    Ok(run_recorder::exit_code(&analysis))
+    run_file_recorder::print(&analysis, json);
+    Ok(run_file_recorder::exit_code(&analysis))
 }
 
 fn table_results(

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::args::{JsonArguments, UndoArguments};
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{hosts, terminal};
+use crate::{hosts, stdout_and_stderr};
 
 /// What `changes --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -99,31 +99,31 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
         damaged.extend(listing.damaged.into_iter().map(CommandError::from));
     }
     for error in &damaged {
-        terminal::say(&said(
+        stdout_and_stderr::say(&said(
             &say("told-change.damaged").with("error", error.said()),
         ));
     }
     let said_next = |error: &CommandError| Some(error.failure().said(error.next()?));
     let hints: BTreeSet<String> = damaged.iter().filter_map(said_next).collect();
     for next in hints {
-        terminal::say(&hint(next));
+        stdout_and_stderr::say(&hint(next));
     }
     if arguments.json {
         let changes = open.iter();
         let changes = changes.map(|(journal, change)| ListedChange { journal, change });
-        terminal::print_json(&ChangeList {
+        stdout_and_stderr::print_json(&ChangeList {
             changes: changes.collect(),
             damaged: damaged.iter().map(CommandError::text).collect(),
         });
     } else if open.is_empty() {
         // What could not be read may be a change.
         if damaged.is_empty() {
-            terminal::print(&locale::text("told-change.nothing-is-changed"));
+            stdout_and_stderr::print(&locale::text("told-change.nothing-is-changed"));
         }
     } else {
         let summaries = open.iter().map(|(_, summary)| summary);
-        terminal::print_drawn(&open_changes(summaries));
-        terminal::print(&hint(say("hint-change.undo")));
+        stdout_and_stderr::print_drawn(&open_changes(summaries));
+        stdout_and_stderr::print(&hint(say("hint-change.undo")));
     }
     Ok(if open.is_empty() && damaged.is_empty() {
         ExitCode::SUCCESS
@@ -172,12 +172,12 @@ pub fn hint(next: impl Into<Message>) -> String {
 
 /// How tables look on standard output.
 pub fn style() -> Style {
-    let colour = if terminal::colour() {
+    let colour = if stdout_and_stderr::colour() {
         report::Colour::Ansi
     } else {
         report::Colour::Plain
     };
-    Style::new(terminal::columns(), colour)
+    Style::new(stdout_and_stderr::columns(), colour)
 }
 
 /// Puts back one change, or all open ones. Exit code 1 where something is left.
@@ -190,12 +190,12 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
     let Undoing { undone, errors } =
         undo_all(&journal::state_folders(), arguments.id.as_deref(), mode)?;
     for error in &errors {
-        terminal::say(&error.to_string());
+        stdout_and_stderr::say(&error.to_string());
     }
     let all_closed = undone.iter().all(|change| change.closed) || mode == UndoMode::DryRun;
     let complete = all_closed && errors.is_empty();
     if arguments.json {
-        terminal::print_json(&UndoResult {
+        stdout_and_stderr::print_json(&UndoResult {
             dry_run: arguments.dry_run,
             undone: undone.iter().map(UndoneChange::of).collect(),
             errors: errors.iter().map(CommandError::text).collect(),
@@ -203,13 +203,13 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
         });
     } else if undone.is_empty() {
         if errors.is_empty() {
-            terminal::print(&locale::text("told-change.nothing-to-undo"));
+            stdout_and_stderr::print(&locale::text("told-change.nothing-to-undo"));
         }
     } else {
-        terminal::print_drawn(&text(&undone));
+        stdout_and_stderr::print_drawn(&text(&undone));
         let reports = undone.iter().flat_map(|change| &change.reports);
         for next in hints(reports.map(|report| &report.outcome)) {
-            terminal::say(&next);
+            stdout_and_stderr::say(&next);
         }
     }
     Ok(if complete {
@@ -327,8 +327,8 @@ pub fn tell_leftovers() {
         return;
     }
     let runs: Vec<String> = runs.into_iter().collect();
-    terminal::say(&said(&say("told-change.leftovers").with("runs", runs)));
-    terminal::say(&hint(say("hint-change.leftovers")));
+    stdout_and_stderr::say(&said(&say("told-change.leftovers").with("runs", runs)));
+    stdout_and_stderr::say(&hint(say("hint-change.leftovers")));
 }
 
 /// What was put back, with the value read back at the end, in the language that is spoken.

@@ -16,8 +16,8 @@ use record::{
 use crate::args::CheckArguments;
 use crate::client_to_share_path::{SharePath, folder, resolve, timing};
 use crate::failure::CommandError;
-use crate::run_recorder::{self, Recorder};
-use crate::terminal::Progress;
+use crate::run_file_recorder::{self, Recorder};
+use crate::stdout_and_stderr::Progress;
 use crate::{changes, ctrl_c, path_facts, share};
 
 /// Most trials of one check, whatever would still change what can be said.
@@ -58,8 +58,8 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     changes::tell_leftovers();
     let path = SharePath::open(typed, &arguments.path, &stop)?;
     let file = measure(arguments, &path, &RUNGS, &stop)?;
-    let analysis = run_recorder::show(&file, &arguments.output)?;
-    Ok(run_recorder::exit_code(&analysis))
+    let analysis = run_file_recorder::show(&file, &arguments.output)?;
+    Ok(run_file_recorder::exit_code(&analysis))
 }
 
 /// Looks at the path, measures as long as that changes what can be said, and gives the run file.
@@ -74,7 +74,7 @@ pub fn measure(
     let header = Plan::Check {
         share: path.share.address.clone(),
     };
-    let seed = run_recorder::random_seed()?;
+    let seed = run_file_recorder::random_seed()?;
     let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
     progress.stage(&text("stage.path"));
     let (whole_path, asked) = (path.clone(), stop.clone());

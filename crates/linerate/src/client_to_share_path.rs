@@ -18,7 +18,7 @@ use crate::args::PathArguments;
 use crate::credentials::{Client, OfFile};
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
-use crate::{credentials, ctrl_c, hosts, optional_host_facts, terminal};
+use crate::{credentials, ctrl_c, hosts, optional_host_facts, stdout_and_stderr};
 
 /// Bytes of one request; more gains little, and a lost channel would lose more.
 const BLOCK: Bytes = Bytes::new(1 << 20);
@@ -223,7 +223,7 @@ impl SharePath {
                 let sentence = say("server-untold")
                     .with("server", &server.name)
                     .with("reason", error.said());
-                terminal::say(&said(&sentence));
+                stdout_and_stderr::say(&said(&sentence));
                 let missing = optional_host_facts::missing(&server.name, "facts", &error);
                 Ok((facts, Some(missing)))
             }

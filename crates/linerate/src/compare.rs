@@ -12,13 +12,13 @@ use crate::analyze::{Typed, read, wrong};
 use crate::args::CompareArguments;
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{confine, terminal};
+use crate::{command_sandbox, stdout_and_stderr};
 
 /// Runs `compare`.
 pub fn run(arguments: &CompareArguments) -> Result<ExitCode, CommandError> {
     let files = [&arguments.before, &arguments.after];
     let paths: Vec<&Path> = files.iter().map(|file| Path::new(file.as_str())).collect();
-    let held = confine::to_files(&paths, arguments.verbose.verbose)?;
+    let held = command_sandbox::to_files(&paths, arguments.verbose.verbose)?;
     let opened = files.map(|file| Typed::plain(file));
     held.ready()?;
     let mut arms = Arms::default();
@@ -38,9 +38,9 @@ pub fn run(arguments: &CompareArguments) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Refused, text).hint(say("hint-plan.same-tests")));
     }
     if arguments.json {
-        terminal::print_json(&compared);
+        stdout_and_stderr::print_json(&compared);
     } else {
-        terminal::print(&text(&compared, question));
+        stdout_and_stderr::print(&text(&compared, question));
     }
     let is_open = |one: &Comparison| one.verdict == Verdict::Undecided;
     Ok(match compared.iter().any(is_open) {

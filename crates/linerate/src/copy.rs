@@ -24,7 +24,7 @@ use crate::credentials::{Client, OfFile};
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::share::{self, TypedShare};
-use crate::{confine, ctrl_c, terminal};
+use crate::{command_sandbox, ctrl_c, stdout_and_stderr};
 use connections::Connections;
 pub use connections::connect;
 use summary::{Ends, as_json, show, show_before_the_end, show_failures, show_without};
@@ -56,7 +56,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     let shares: Vec<&TypedShare> = shares.filter_map(End::share).collect();
     let of_file = OfFile::read(&arguments.login, &shares, Client::Here)?;
     let rules = rules(arguments, &sources, &destination);
-    confine::to(&rules, arguments.verbose)?.ready()?;
+    command_sandbox::to(&rules, arguments.verbose)?.ready()?;
     let stop = Stop::new();
     let mut connections = Connections::new(arguments, &stop, &of_file)?;
     let into = ends_as_folder(&arguments.destination, &destination);
@@ -112,7 +112,7 @@ fn conclude(
 ) -> Result<ExitCode, CommandError> {
     let ended_by = summary.ended_by.take();
     if arguments.json {
-        terminal::print_json(&as_json(ends, connections, &summary, seconds, arguments));
+        stdout_and_stderr::print_json(&as_json(ends, connections, &summary, seconds, arguments));
     } else if ended_by.is_some() {
         show_before_the_end(&summary, found);
     } else {
@@ -163,7 +163,7 @@ fn is_one_file(job: &Job) -> Result<bool, CommandError> {
 
 /// The folders that are given, and nothing else: what a server says can do no harm elsewhere.
 fn rules(arguments: &CopyArguments, sources: &[End], destination: &End) -> Rules {
-    let mut rules = confine::for_login(&arguments.login);
+    let mut rules = command_sandbox::for_login(&arguments.login);
     let here = sources.iter().filter_map(|source| match source {
         End::Here(_, path) => Some(path.clone()),
         End::Share(_) => None,
@@ -184,9 +184,9 @@ fn written(destination: &Path) -> PathBuf {
     let is_whole = destination.file_name().is_none() || destination.is_dir();
     let is_special = destination.exists() && !destination.is_file();
     match destination.parent() {
-        _ if is_whole => confine::existing(destination),
+        _ if is_whole => command_sandbox::existing(destination),
         _ if is_special => destination.to_owned(),
-        folder => confine::existing(folder.unwrap_or(destination)),
+        folder => command_sandbox::existing(folder.unwrap_or(destination)),
     }
 }
 
@@ -282,7 +282,7 @@ fn tell(event: &Event<'_>) {
         // They are counted, and listed at the end.
         Event::Skipped { .. } | Event::Failed(_) | Event::NotKept(_) | Event::Lost(_) => return,
     };
-    terminal::print(&said(&sentence.with("path", *path)));
+    stdout_and_stderr::print(&said(&sentence.with("path", *path)));
 }
 
 /// Draws how far the copy is while `copy` runs, and says when a connection is lost and when it is back.
@@ -292,7 +292,7 @@ fn with_progress<T>(
     quiet: bool,
     copy: impl FnOnce() -> T,
 ) -> T {
-    let bar = terminal::byte_bar(quiet);
+    let bar = stdout_and_stderr::byte_bar(quiet);
     thread::scope(|scope| {
         let (over, ended) = mpsc::channel::<()>();
         let bar = bar.as_ref();
@@ -303,8 +303,8 @@ fn with_progress<T>(
                 let reconnecting = connections.reconnecting();
                 if let Some(news) = news_of_connection(&mut lost, reconnecting) {
                     match bar {
-                        Some(bar) => bar.suspend(|| terminal::say(&news)),
-                        None => terminal::say(&news),
+                        Some(bar) => bar.suspend(|| stdout_and_stderr::say(&news)),
+                        None => stdout_and_stderr::say(&news),
                     }
                 }
                 let Some(bar) = bar else { continue };

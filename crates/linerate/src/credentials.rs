@@ -19,7 +19,7 @@ use crate::args::{ClientArgument, DialectArgument, LoginArguments, SignArgument}
 use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
-use crate::terminal;
+use crate::stdout_and_stderr;
 
 /// The environment variable that may hold the password.
 const PASSWORD_VARIABLE: &str = "LINERATE_PASSWORD";
@@ -363,8 +363,8 @@ fn find_password(
         }
         // Said before anything is typed: a password may prove less, and to more.
         let sentence = say("told-copy.no-ticket").with("reason", error.message());
-        terminal::say(&said(&sentence));
-        terminal::say(&hint(measure::ticket_hint(error)));
+        stdout_and_stderr::say(&said(&sentence));
+        stdout_and_stderr::say(&hint(measure::ticket_hint(error)));
     }
     if !io::stdin().is_terminal() {
         let text = say("error-copy.no-password").with("user", user);
@@ -372,7 +372,7 @@ fn find_password(
         return Err(CommandError::new(Kind::Usage, text).hint(next));
     }
     let prompt = say("told-copy.password").with("user", user);
-    terminal::say(&said(&prompt.with("server", &share.address.server)));
+    stdout_and_stderr::say(&said(&prompt.with("server", &share.address.server)));
     let typed = rpassword::read_password().map_err(|error| {
         CommandError::caused(Kind::Refused, say("error-copy.password-unread"), &error)
     })?;
@@ -406,8 +406,8 @@ fn warn_when_readable_by_others(file: &File, path: &Path) {
         .is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
     {
         let path = path.display().to_string();
-        terminal::say(&said(&say("told-copy.readable").with("path", &path)));
-        terminal::say(&hint(say("hint-copy.chmod").with("path", path)));
+        stdout_and_stderr::say(&said(&say("told-copy.readable").with("path", &path)));
+        stdout_and_stderr::say(&hint(say("hint-copy.chmod").with("path", path)));
     }
 }
 

@@ -11,7 +11,7 @@ use measure::Stop;
 
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::terminal;
+use crate::stdout_and_stderr;
 
 /// How often whoever waits for work looks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -60,7 +60,7 @@ pub fn listen_with(words: Words, stop: impl Fn() + Send + 'static) -> Result<(),
         stop();
         if is_first {
             let stopping = say("told-check.stopping").with("what", words.stopping.clone());
-            terminal::say(&said(&stopping));
+            stdout_and_stderr::say(&said(&stopping));
         } else {
             let (left, hint) = (said(&words.left), said(&words.hint));
             leave(&format!("{left}\n{}: {hint}", text("failure.hint")));
@@ -150,7 +150,7 @@ static IS_LEAVING: AtomicBool = AtomicBool::new(false);
 )]
 fn leave(left: &str) {
     IS_LEAVING.store(true, Ordering::SeqCst);
-    terminal::say(left);
+    stdout_and_stderr::say(left);
     host::exec::let_go();
     std::process::exit(i32::from(Exit::Interrupted.code()));
 }

@@ -19,7 +19,9 @@ use crate::args::{
 use crate::client_to_share_path::SharePath;
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{changes, check, ctrl_c, lab_command, run_recorder, share, terminal, tune};
+use crate::{
+    changes, check, ctrl_c, lab_command, run_file_recorder, share, stdout_and_stderr, tune,
+};
 
 /// Two hosts, two links of 1 GbE back to back, one subnet per link, a real Samba.
 const TOPOLOGY: &str = include_str!("../../../examples/two-links.toml");
@@ -32,7 +34,7 @@ struct Guard(String);
 impl Drop for Guard {
     fn drop(&mut self) {
         if let Err(error) = lab::down(&self.0) {
-            terminal::say(&CommandError::from(error).to_string());
+            stdout_and_stderr::say(&CommandError::from(error).to_string());
         }
     }
 }
@@ -45,7 +47,7 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
     let name = free_name()?;
     let tell = |text: &str| {
         if !arguments.json {
-            terminal::print(text);
+            stdout_and_stderr::print(text);
         }
     };
     tell(&format!(
@@ -68,14 +70,14 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
     tell(&format!("\n$ linerate lab down {}", story.lab));
     drop(guard);
     if arguments.json {
-        terminal::print_json(&summary);
+        stdout_and_stderr::print_json(&summary);
     } else {
-        terminal::print(&text("told-check.lab-gone"));
+        stdout_and_stderr::print(&text("told-check.lab-gone"));
         let file = |name: &str| story.out.join(name).display().to_string();
         let summary = say("told-check.demo-summary").with("path", file("summary.json"));
-        terminal::print(&format!("\n{}", said(&summary)));
+        stdout_and_stderr::print(&format!("\n{}", said(&summary)));
         let report = say("told-check.demo-report").with("path", file("report.html"));
-        terminal::print(&said(&report));
+        stdout_and_stderr::print(&said(&report));
     }
     Ok(if summary.restored {
         ExitCode::SUCCESS
@@ -130,7 +132,7 @@ impl Story<'_> {
             &self.path_arguments(),
             &self.stop,
         )?;
-        let before = run_recorder::facts(&path.hosts())?;
+        let before = run_file_recorder::facts(&path.hosts())?;
 
         tell(&format!("\n$ linerate check {} {ends}\n", self.share));
         let arguments = self.check_arguments();
@@ -154,7 +156,7 @@ impl Story<'_> {
         tell("\n$ linerate undo\n");
         let undone = undo(&tune_file, &state)?;
         tell(&changes::text(&undone));
-        let after = run_recorder::facts(&path.hosts())?;
+        let after = run_file_recorder::facts(&path.hosts())?;
         let restored = before == after && undone.iter().all(|change| change.closed);
         tell(&text(match restored {
             true => "told-check.as-before",
@@ -166,9 +168,9 @@ impl Story<'_> {
     }
 
     fn show(&self, file: &Path) -> Result<RunAnalysis, CommandError> {
-        let analysis = run_recorder::read(file)?;
+        let analysis = run_file_recorder::read(file)?;
         if !self.arguments.json {
-            run_recorder::print(&analysis, false);
+            run_file_recorder::print(&analysis, false);
         }
         Ok(analysis)
     }

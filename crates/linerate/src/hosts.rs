@@ -9,7 +9,7 @@ use locale::{said, say};
 use record::HostName;
 
 use crate::failure::{CommandError, Kind};
-use crate::terminal;
+use crate::stdout_and_stderr;
 
 /// A host's name, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub fn open(named: &Named) -> Result<Host, CommandError> {
     };
     if let Some(reason) = knob::unproven(host.system) {
         let sentence = say("told-change.unproven").with("host", host.name.to_string());
-        terminal::say(&said(&sentence.with("reason", reason)));
+        stdout_and_stderr::say(&said(&sentence.with("reason", reason)));
     }
     Ok(host)
 }

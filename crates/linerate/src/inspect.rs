@@ -17,7 +17,7 @@ use crate::args::InspectArguments;
 use crate::changes::{hint, style};
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{hosts, terminal};
+use crate::{hosts, stdout_and_stderr};
 
 /// Most interfaces of a host whose settings are read.
 const NICS_MAX: usize = 64;
@@ -93,7 +93,7 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
         json::print_knobs(&own);
     } else {
         let pages: Vec<String> = own.iter().map(|knob| knob::page(knob)).collect();
-        terminal::print(pages.join("\n").trim_end());
+        stdout_and_stderr::print(pages.join("\n").trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -193,15 +193,15 @@ fn settings(looked: &[Looked]) -> Vec<Setting> {
 fn print_text(looked: &[Looked], found: &[Contradiction]) {
     for contradiction in found {
         let next = hint(contradiction.hint.clone());
-        terminal::print(&format!("! {}\n  {next}", said(&contradiction.text)));
+        stdout_and_stderr::print(&format!("! {}\n  {next}", said(&contradiction.text)));
     }
     if let ([_, _], true) = (looked, found.is_empty()) {
-        terminal::print(&text("told-change.no-contradiction"));
+        stdout_and_stderr::print(&text("told-change.no-contradiction"));
     }
     match looked {
         [near, far] => {
             for host in [near, far] {
-                terminal::print(&format!("\n{}", heading(&host.facts)));
+                stdout_and_stderr::print(&format!("\n{}", heading(&host.facts)));
             }
             side_by_side(near, far);
             for host in [near, far] {
@@ -210,7 +210,7 @@ fn print_text(looked: &[Looked], found: &[Contradiction]) {
         }
         _ => {
             for host in looked {
-                terminal::print(&format!("\n{}", heading(&host.facts)));
+                stdout_and_stderr::print(&format!("\n{}", heading(&host.facts)));
                 alone(host, &Target::Host, "");
                 for nic in &host.facts.nics {
                     alone(host, &Target::Nic(nic.name.clone()), &nic_heading(nic));
@@ -219,7 +219,7 @@ fn print_text(looked: &[Looked], found: &[Contradiction]) {
             }
         }
     }
-    terminal::print(&format!("\n{}", hint(say("hint-change.explain"))));
+    stdout_and_stderr::print(&format!("\n{}", hint(say("hint-change.explain"))));
 }
 
 fn heading(facts: &HostFacts) -> String {
@@ -271,7 +271,7 @@ fn alone(host: &Looked, target: &Target, title: &str) {
     if rows.is_empty() {
         return;
     }
-    terminal::print(&format!("\n{title}"));
+    stdout_and_stderr::print(&format!("\n{title}"));
     let headings = [
         "told-change.column-setting",
         "told-change.column-is",
@@ -280,7 +280,7 @@ fn alone(host: &Looked, target: &Target, title: &str) {
     ];
     let headings = headings.map(text);
     let headings = headings.each_ref().map(String::as_str);
-    terminal::print_drawn(&report::table(&headings, &rows, style()));
+    stdout_and_stderr::print_drawn(&report::table(&headings, &rows, style()));
     not_there(host, target);
 }
 
@@ -315,7 +315,7 @@ fn not_there(host: &Looked, target: &Target) {
     }
     for (reason, ids) in by_reason {
         let sentence = say("told-change.not-there").with("names", ids.join(", "));
-        terminal::print(&said(&sentence.with("reason", reason.clone())));
+        stdout_and_stderr::print(&said(&sentence.with("reason", reason.clone())));
     }
 }
 
@@ -367,7 +367,7 @@ fn compare(near: &Looked, far: &Looked, targets: (&Target, &Target), title: &str
     if rows.is_empty() {
         return;
     }
-    terminal::print(&format!("\n{title}"));
+    stdout_and_stderr::print(&format!("\n{title}"));
     let names = [&near.facts.name, &far.facts.name].map(ToString::to_string);
     let [setting, rule] = [
         "told-change.column-setting",
@@ -375,7 +375,7 @@ fn compare(near: &Looked, far: &Looked, targets: (&Target, &Target), title: &str
     ]
     .map(text);
     let headings = [setting.as_str(), &names[0], &names[1], "", &rule];
-    terminal::print_drawn(&report::table(&headings, &rows, style()));
+    stdout_and_stderr::print_drawn(&report::table(&headings, &rows, style()));
 }
 
 fn setting_name(knob: &Knob) -> String {

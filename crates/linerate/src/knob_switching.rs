@@ -16,7 +16,7 @@ use measure::Stop;
 use record::{Event, Failure, HostName, Level, LinkState, Record, Setting, Target, Value};
 
 use crate::failure::{CommandError, Kind};
-use crate::run_recorder::Recorder;
+use crate::run_file_recorder::Recorder;
 
 /// How long links may take to come back after a knob was set; drivers that train anew need seconds.
 const SETTLE_LIMIT: Duration = Duration::from_secs(20);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::{JsonArguments, LabCommand};
 use crate::changes::style;
 use crate::failure::{CommandError, Kind};
-use crate::{ctrl_c, hosts, terminal};
+use crate::{ctrl_c, hosts, stdout_and_stderr};
 
 /// What `lab up --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -124,13 +124,13 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
             if *dry_run {
                 lab::find(&name)?;
                 if *json {
-                    terminal::print_json(&LabToEnd {
+                    stdout_and_stderr::print_json(&LabToEnd {
                         dry_run: true,
                         lab: &name,
                     });
                 } else {
                     let sentence = say("told-check.lab-would-end").with("lab", name);
-                    terminal::print(&said(&sentence));
+                    stdout_and_stderr::print(&said(&sentence));
                 }
                 return Ok(ExitCode::SUCCESS);
             }
@@ -160,7 +160,7 @@ fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
             title: &lesson.title,
             causes: &lesson.both_ends.causes,
         });
-        terminal::print_json(&ScenarioList {
+        stdout_and_stderr::print_json(&ScenarioList {
             scenarios: list.collect(),
         });
         return Ok(ExitCode::SUCCESS);
@@ -169,7 +169,7 @@ fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
         .map(|(name, lesson)| vec![name.to_owned(), lesson.title.clone()])
         .collect();
     print_table(["told-check.column-name", "told-check.column-wrong"], &rows);
-    terminal::print(&text("told-check.build-scenario"));
+    stdout_and_stderr::print(&text("told-check.build-scenario"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -177,7 +177,7 @@ fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
 fn print_table<const COLUMNS: usize>(headings: [&'static str; COLUMNS], rows: &[Vec<String>]) {
     let headings = headings.map(text);
     let headings = headings.each_ref().map(String::as_str);
-    terminal::print_drawn(&report::table(&headings, rows, style()));
+    stdout_and_stderr::print_drawn(&report::table(&headings, rows, style()));
 }
 
 fn name_of(file: &Path) -> Result<String, CommandError> {
@@ -191,7 +191,7 @@ fn name_of(file: &Path) -> Result<String, CommandError> {
 fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
     if json {
         let hosts = topology.hosts.iter();
-        terminal::print_json(&LabBuilt {
+        stdout_and_stderr::print_json(&LabBuilt {
             dry_run,
             lab: name,
             hosts: hosts.map(|host| format!("lab://{name}/{host}")).collect(),
@@ -203,7 +203,7 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
         true => "told-check.lab-would-begin",
         false => "told-check.lab-up",
     });
-    terminal::print(&said(&sentence.with("lab", name)));
+    stdout_and_stderr::print(&said(&sentence.with("lab", name)));
     let mut rows = Vec::new();
     for link in &topology.links {
         let end = |index: usize| {
@@ -237,14 +237,14 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
     print_table(headings, &rows);
     for share in topology.shares() {
         let sentence = say("told-check.share").with("share", share.to_string());
-        terminal::print(&said(&sentence));
+        stdout_and_stderr::print(&said(&sentence));
     }
     if let Some(host) = topology.hosts.first() {
         let command = format!("linerate lab run {name}/{host} -- ip -br addr");
         let sentence = say("told-check.run-in-lab")
             .with("command", command)
             .with("file", lab::CREDENTIALS_IN_HOST);
-        terminal::print(&said(&sentence));
+        stdout_and_stderr::print(&said(&sentence));
     }
 }
 
@@ -289,11 +289,11 @@ fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
             supervisor: lab.supervisor,
             troubles: &lab.troubles,
         });
-        terminal::print_json(&LabList {
+        stdout_and_stderr::print_json(&LabList {
             labs: labs.collect(),
         });
     } else if labs.is_empty() {
-        terminal::print(&text("error-check.no-lab"));
+        stdout_and_stderr::print(&text("error-check.no-lab"));
     } else {
         let rows: Vec<Vec<String>> = labs
             .iter()
@@ -324,7 +324,7 @@ fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
 fn down(name: &str, json: bool) -> Result<ExitCode, CommandError> {
     let gone = lab::down(name)?;
     if json {
-        terminal::print_json(&LabEnded {
+        stdout_and_stderr::print_json(&LabEnded {
             lab: &gone.name,
             nodes: gone.nodes,
             processes: gone.processes,
@@ -335,7 +335,7 @@ fn down(name: &str, json: bool) -> Result<ExitCode, CommandError> {
             .with("lab", gone.name)
             .count("nodes", gone.nodes)
             .count("processes", gone.processes);
-        terminal::print(&said(&sentence));
+        stdout_and_stderr::print(&said(&sentence));
     }
     Ok(ExitCode::SUCCESS)
 }

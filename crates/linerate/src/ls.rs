@@ -17,7 +17,7 @@ use crate::copy::{connect, explain};
 use crate::credentials::{Client, OfFile};
 use crate::failure::CommandError;
 use crate::share::{self, TypedShare};
-use crate::{changes, confine, credentials, terminal};
+use crate::{changes, command_sandbox, credentials, stdout_and_stderr};
 
 /// A folder of so many entries at most is sorted; of a larger one the entries are printed as they
 /// come, so that it takes little memory and the first ones show at once.
@@ -99,8 +99,8 @@ pub enum ListedEntry<'a> {
 pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
     let place = share::parse_place(&arguments.place)?;
     let of_file = OfFile::read(&arguments.login, &[&place], Client::Here)?;
-    let rules = confine::for_login_alone(&arguments.login);
-    let held = confine::to(&rules, arguments.verbose.verbose)?;
+    let rules = command_sandbox::for_login_alone(&arguments.login);
+    let held = command_sandbox::to(&rules, arguments.verbose.verbose)?;
     let mut policy = measure::demanded(&credentials::demands(&arguments.login)?);
     policy.reconnect = Some(RECONNECT_MAX);
     policy.posix = cfg!(unix);
@@ -119,7 +119,7 @@ fn list_shares(session: &Session, arguments: &LsArguments) -> Result<(), Command
     let mut shares = session.shares().map_err(explain)?;
     shares.sort_by(|one, other| one.name.cmp(&other.name));
     if arguments.json {
-        terminal::print_json(&ShareList {
+        stdout_and_stderr::print_json(&ShareList {
             shares: shares.iter().map(ListedShare::of).collect(),
         });
         return Ok(());
@@ -140,7 +140,7 @@ fn list_shares(session: &Session, arguments: &LsArguments) -> Result<(), Command
     ];
     let headers = headers.map(text);
     let headers = headers.each_ref().map(String::as_str);
-    terminal::print_drawn(&report::table(&headers, &rows, changes::style()));
+    stdout_and_stderr::print_drawn(&report::table(&headers, &rows, changes::style()));
     Ok(())
 }
 
@@ -185,7 +185,7 @@ fn list_folder(
     let (tree, path) = &found.map_err(explain)?;
     let status = tree.status(path).map_err(explain)?;
     if arguments.verbose.verbose && tree.is_posix() {
-        terminal::say(&text("told-copy.posix-share"));
+        stdout_and_stderr::say(&text("told-copy.posix-share"));
     }
     let mut listing = Listing::new(arguments.json, tree.is_posix());
     if status.attributes & ATTRIBUTE_FOLDER != 0 {
@@ -205,7 +205,7 @@ fn list_folder(
         }));
     }
     if let Some(note) = listing.finish() {
-        terminal::say(&note);
+        stdout_and_stderr::say(&note);
     }
     Ok(())
 }
@@ -314,7 +314,7 @@ impl Listing {
                 .get_or_insert_with(|| (name.clone(), reason.clone()));
         }
         if self.text.len() >= PIECE_BYTES {
-            terminal::print_piece(&std::mem::take(&mut self.text));
+            stdout_and_stderr::print_piece(&std::mem::take(&mut self.text));
         }
     }
 
@@ -323,7 +323,7 @@ impl Listing {
         if self.json {
             self.text.push_str("\n]}\n");
         }
-        terminal::print_piece(&self.text);
+        stdout_and_stderr::print_piece(&self.text);
         let (name, reason) = self.first_odd?;
         let sentence = match self.odd {
             1 => say("told-copy.odd-name"),

@@ -3,12 +3,11 @@
 mod analyze;
 mod args;
 mod bench;
-mod candidates;
 mod changes;
 mod check;
 mod client_to_share_path;
+mod command_sandbox;
 mod compare;
-mod confine;
 mod copy;
 mod copy_progress_line;
 mod credentials;
@@ -19,7 +18,7 @@ mod exit_codes;
 mod experiment;
 mod failure;
 mod help;
-mod host_command;
+mod host_command_json;
 mod hosts;
 mod inspect;
 #[cfg(test)]
@@ -28,21 +27,22 @@ mod knob_switching;
 mod lab_command;
 mod log;
 mod ls;
-mod manual;
+mod man_pages_and_completions;
 mod nt_status_sentences;
 mod optional_host_facts;
 mod path_facts;
 mod profiles;
 mod report_command;
 mod reverse_path_probe;
-mod run_recorder;
+mod run_file_recorder;
 mod set;
 mod share;
 mod share_testbed;
 mod ssh_lockout;
-mod terminal;
-mod trial_process;
+mod stdout_and_stderr;
+mod trial_command;
 mod tune;
+mod tune_goal_candidates;
 mod version;
 
 use std::process::ExitCode;
@@ -53,6 +53,8 @@ use locale::say;
 use args::{Arguments, Command, LabCommand};
 use exit_codes::Exit;
 use failure::{CommandError, Kind};
+// The name by which `copy/` still knows it.
+use stdout_and_stderr as terminal;
 
 fn main() -> ExitCode {
     // Where there is no such limit, there is nothing to limit.
@@ -69,7 +71,7 @@ fn main() -> ExitCode {
     let code = match result.and_then(unless_lost) {
         Ok(code) => code,
         Err(error) => {
-            terminal::say(&error.to_string());
+            stdout_and_stderr::say(&error.to_string());
             error.exit_code()
         }
     };
@@ -84,13 +86,13 @@ fn said_by_clap(error: &clap::Error) -> Result<ExitCode, CommandError> {
     if error.use_stderr() {
         return Ok(Exit::Usage.into());
     }
-    terminal::keep_loss(printed);
+    stdout_and_stderr::keep_loss(printed);
     Ok(ExitCode::SUCCESS)
 }
 
 /// A part of what a command says must not pass for all of it.
 fn unless_lost(code: ExitCode) -> Result<ExitCode, CommandError> {
-    match terminal::lost() {
+    match stdout_and_stderr::lost() {
         None => Ok(code),
         Some(error) => {
             let sentence = say("error-check.output-lost");
@@ -158,11 +160,11 @@ fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         Command::Lab(command) => lab_command::run(command),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
-        Command::Man(arguments) => manual::page(arguments),
-        Command::Completions { shell } => manual::completions(*shell),
-        Command::Trial => trial_process::run(),
-        Command::Worker => trial_process::work(),
-        Command::Probe => trial_process::probe(),
+        Command::Man(arguments) => man_pages_and_completions::page(arguments),
+        Command::Completions { shell } => man_pages_and_completions::completions(*shell),
+        Command::Trial => trial_command::run(),
+        Command::Worker => trial_command::work(),
+        Command::Probe => trial_command::probe(),
         Command::Page(arguments) => report_command::draw(arguments),
         Command::Confined => doctor::confine(),
     }

@@ -25,7 +25,7 @@ use crate::args::{ProfileArguments, ProfilesArguments, SetArguments};
 use crate::changes::hint;
 use crate::client_to_share_path::{self, SharePath};
 use crate::failure::{CommandError, Kind};
-use crate::terminal;
+use crate::stdout_and_stderr;
 
 /// What `profiles --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -105,16 +105,16 @@ pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
     let profile = profile::find(name, folder.as_deref(), Protections::Meant)?;
     if arguments.json {
         let rules: Vec<ListedRule> = profile.rules.iter().map(ListedRule::of).collect();
-        terminal::print_json(&ListedProfile::of(&profile, rules));
+        stdout_and_stderr::print_json(&ListedProfile::of(&profile, rules));
         return Ok(ExitCode::SUCCESS);
     }
-    terminal::print(&format!(
+    stdout_and_stderr::print(&format!(
         "{}: {}\n",
         clean(&profile.name),
         clean(&profile.meaning)
     ));
     for rule in &profile.rules {
-        terminal::print(&rule_text(rule));
+        stdout_and_stderr::print(&rule_text(rule));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -145,23 +145,23 @@ fn list(profiles: &[Profile], json: bool) {
     if json {
         let profiles = profiles.iter();
         let profiles = profiles.map(|profile| ListedProfile::of(profile, profile.rules.len()));
-        terminal::print_json(&ProfileList {
+        stdout_and_stderr::print_json(&ProfileList {
             profiles: profiles.collect(),
         });
         return;
     }
     for profile in profiles {
-        terminal::print(&format!(
+        stdout_and_stderr::print(&format!(
             "{}: {}",
             clean(&profile.name),
             clean(&profile.meaning)
         ));
         if let Some(file) = &profile.file {
             let from = say("told-change.from").with("file", file.display().to_string());
-            terminal::print(&format!("  {}", said(&from)));
+            stdout_and_stderr::print(&format!("  {}", said(&from)));
         }
     }
-    terminal::print(&format!("\n{}", hint(say("hint-change.rules-of-one"))));
+    stdout_and_stderr::print(&format!("\n{}", hint(say("hint-change.rules-of-one"))));
 }
 
 /// Where people keep profiles of their own. Root uses none that another user could have put there: a
@@ -176,7 +176,7 @@ fn folder() -> Option<PathBuf> {
             let sentence = say("told-change.no-own-profile")
                 .with("folder", folder.display().to_string())
                 .with("reason", error.message());
-            terminal::say(&said(&sentence));
+            stdout_and_stderr::say(&said(&sentence));
             None
         }
         Ok(_) | Err(_) => Some(folder),
@@ -366,11 +366,11 @@ impl<'a> Judged<'a> {
         let sentence = sentence
             .with("profile", name)
             .with("host", host.to_string());
-        terminal::print(&said(&sentence));
+        stdout_and_stderr::print(&said(&sentence));
         for proposal in changes {
             if let (Verdict::Change { to }, Some(now)) = (&proposal.verdict, &proposal.now) {
                 let line = format!("{}: {now} -> {to}: {}", place(proposal), proposal.rule.why);
-                terminal::print(&format!("  {}", clean(&line)));
+                stdout_and_stderr::print(&format!("  {}", clean(&line)));
             }
         }
         let mut so = BTreeSet::new();
@@ -386,14 +386,14 @@ impl<'a> Judged<'a> {
             };
             let sentence = say(id).with("names", place(proposal));
             let sentence = sentence.with("reason", because.clone());
-            terminal::print(&format!("  {}", said(&sentence)));
+            stdout_and_stderr::print(&format!("  {}", said(&sentence)));
         }
         if !so.is_empty() {
             let so: Vec<String> = so.into_iter().collect();
             let sentence = say("told-change.already-so").with("names", so);
-            terminal::print(&format!("  {}", said(&sentence)));
+            stdout_and_stderr::print(&format!("  {}", said(&sentence)));
         }
-        terminal::print("");
+        stdout_and_stderr::print("");
     }
 
     /// The same for programs.

@@ -17,8 +17,8 @@ use serde::Serialize;
 use crate::args::{PageArguments, ReportArguments};
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::trial_process::{KEPT_VARIABLES, OWN_PROGRAM};
-use crate::{confine, terminal};
+use crate::trial_command::{KEPT_VARIABLES, OWN_PROGRAM};
+use crate::{command_sandbox, stdout_and_stderr};
 
 /// Most bytes of a page that are taken.
 const PAGE_BYTES_MAX: u64 = 32 << 20;
@@ -54,9 +54,9 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     };
     replace(&html, &page)?;
     if arguments.json {
-        terminal::print_json(&WrittenPage { html: &html });
+        stdout_and_stderr::print_json(&WrittenPage { html: &html });
     } else {
-        terminal::print(&html.display().to_string());
+        stdout_and_stderr::print(&html.display().to_string());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -127,7 +127,7 @@ pub fn draw(arguments: &PageArguments) -> Result<ExitCode, CommandError> {
         user: User::Unprivileged,
         ..Rules::default()
     };
-    confine::for_parent(&rules, arguments.verbose.verbose)?;
+    command_sandbox::for_parent(&rules, arguments.verbose.verbose)?;
     let page = page(File::from(file), &arguments.run, arguments.shareable)?;
     let mut stdout = io::stdout().lock();
     let written = stdout

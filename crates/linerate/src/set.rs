@@ -17,10 +17,10 @@ use serde::Serialize;
 use crate::args::SetArguments;
 use crate::changes::{hint, style};
 use crate::failure::{CommandError, Kind};
-use crate::host_command::HostCommand;
+use crate::host_command_json::HostCommand;
 use crate::hosts::Named;
 use crate::profiles::{self, Judged, JudgedProfile};
-use crate::{ctrl_c, hosts, ssh_lockout, terminal};
+use crate::{ctrl_c, hosts, ssh_lockout, stdout_and_stderr};
 
 /// Who the journal says made the change.
 const RUN: &str = "set";
@@ -74,7 +74,7 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
         show(arguments, change.items(), &change.commands(), (None, rules));
         for host in change.leased_hosts().filter(|_| !arguments.json) {
             let sentence = say("told-change.lease").with("host", host.to_string());
-            terminal::print(&said(&sentence.count("seconds", arguments.lease)));
+            stdout_and_stderr::print(&said(&sentence.count("seconds", arguments.lease)));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -183,7 +183,7 @@ fn show(
 ) {
     if arguments.json {
         let settings = items.iter().cloned().map(SummarySetting::from);
-        terminal::print_json(&SetResult {
+        stdout_and_stderr::print_json(&SetResult {
             dry_run: arguments.dry_run,
             change: change.map(|(id, _)| id),
             profile: rules,
@@ -214,21 +214,21 @@ fn show(
     ];
     let headings = headings.map(text);
     let headings = headings.each_ref().map(String::as_str);
-    terminal::print_drawn(&report::table(&headings, &rows, style()));
+    stdout_and_stderr::print_drawn(&report::table(&headings, &rows, style()));
     match change {
         Some((id, true)) => {
-            terminal::print(&hint(say("hint-change.stays").with("id", id)));
+            stdout_and_stderr::print(&hint(say("hint-change.stays").with("id", id)));
         }
         Some((id, false)) => {
-            terminal::print(&hint(say("hint-change.stays-until-reboot").with("id", id)));
+            stdout_and_stderr::print(&hint(say("hint-change.stays-until-reboot").with("id", id)));
         }
-        None if commands.is_empty() => terminal::print(&text("told-change.so-already")),
+        None if commands.is_empty() => stdout_and_stderr::print(&text("told-change.so-already")),
         None => {
-            terminal::print(&text("told-change.would-run"));
+            stdout_and_stderr::print(&text("told-change.would-run"));
             for (host, command) in commands {
-                terminal::print(&format!("  {host}: {}", knob::shown(command)));
+                stdout_and_stderr::print(&format!("  {host}: {}", knob::shown(command)));
             }
-            terminal::print(&text("told-change.nothing-was-changed"));
+            stdout_and_stderr::print(&text("told-change.nothing-was-changed"));
         }
     }
 }

@@ -15,7 +15,7 @@ use measure::Stop;
 use record::Target;
 
 use crate::failure::{CommandError, Kind};
-use crate::terminal;
+use crate::stdout_and_stderr;
 
 /// Most processes between us and the one that `sshd` started.
 const ANCESTORS_MAX: usize = 64;
@@ -66,7 +66,7 @@ pub fn check_terminal(nic: &str) -> Result<(), CommandError> {
 /// Asks whether the session lives. Silence is a no.
 pub fn is_alive(limit: Duration, stop: &Stop) -> bool {
     let question = say("told-check.link-reset").count("seconds", limit.as_secs());
-    terminal::say(&said(&question));
+    stdout_and_stderr::say(&said(&question));
     let (answer, answered) = mpsc::channel();
     thread::spawn(move || {
         let mut line = String::new();

@@ -25,7 +25,7 @@ use crate::client_to_share_path::SharePath;
 use crate::failure::{CommandError, Kind};
 use crate::profiles::{self, Judged};
 use crate::share_testbed::Load;
-use crate::{changes, check, ctrl_c, run_recorder, share, terminal};
+use crate::{changes, check, ctrl_c, run_file_recorder, share, stdout_and_stderr};
 use dry_run::dry_run;
 use execute::{Job, carry_out};
 use search::{proposals, search};
@@ -81,17 +81,17 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     }
     let state = journal::state_folder()?;
     let file = experiment(arguments, &path, &plan, &state, &stop)?;
-    let analysis = run_recorder::show(&file, &arguments.output)?;
-    Ok(run_recorder::exit_code(&analysis))
+    let analysis = run_file_recorder::show(&file, &arguments.output)?;
+    Ok(run_file_recorder::exit_code(&analysis))
 }
 
 fn nothing_to_try(arguments: &TuneArguments, reason: Message) -> ExitCode {
     if arguments.output.json {
         let candidates = [];
-        terminal::print_json(&NothingToTry { candidates, reason });
+        stdout_and_stderr::print_json(&NothingToTry { candidates, reason });
     } else {
         let sentence = say("told-plan.nothing-to-try").with("reason", reason);
-        terminal::print(&said(&sentence));
+        stdout_and_stderr::print(&said(&sentence));
     }
     ExitCode::SUCCESS
 }
@@ -130,7 +130,7 @@ fn find_fixes(
         read_only: false,
     };
     let file = check::measure(&check, path, &check::PATH_RUNGS, stop)?;
-    let analysis = run_recorder::read(&file)?;
+    let analysis = run_file_recorder::read(&file)?;
     Ok(analysis
         .diagnosis
         .map(|diagnosis| diagnosis.fixes)
@@ -170,7 +170,7 @@ pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePla
     for fix in &blocked {
         let why = fix.blocked.as_ref().map(said).unwrap_or_default();
         let sentence = say("candidate-untried.blocked").with("text", fix.text.clone());
-        terminal::say(&said(&sentence.with("reason", why)));
+        stdout_and_stderr::say(&said(&sentence.with("reason", why)));
     }
     if candidates.is_empty() {
         return Ok(None);
@@ -207,7 +207,7 @@ fn plan_of(
 ) -> Result<TunePlan, CommandError> {
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => run_recorder::random_seed()?,
+        None => run_file_recorder::random_seed()?,
     };
     let mut plan = TunePlan::new(candidates, seed);
     plan.blocks = usize::try_from(arguments.blocks).unwrap_or(usize::MAX);

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use stats::Unit;
 
-use crate::support::{self, Guard, Result, program, random_seed, wants};
+use crate::lab_and_program::{self, Guard, Result, program, random_seed, wants};
 
 /// Name of the lab.
 const LAB: &str = "truth";
@@ -94,7 +94,7 @@ fn up(rate: &str, more: &str) -> Result<Guard> {
          to = {{ host = \"server\", nic = \"lan1\", address = \"10.77.1.2/24\" }}\n\
          rate = \"{rate}\"\nmtu = 1500\n{more}"
     );
-    support::up(&program()?, LAB, &Topology::parse(&text)?)
+    lab_and_program::up(&program()?, LAB, &Topology::parse(&text)?)
 }
 
 /// What runs a command on a host of the lab.

@@ -24,8 +24,8 @@ use factorial::Machine;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::lab_and_program::wants;
 use crate::noise::{self, Noise, Tally, split_plot};
-use crate::support::wants;
 
 const RUNS: u32 = 2_000;
 /// What can be asked for alone.

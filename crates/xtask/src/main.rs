@@ -5,20 +5,20 @@
 mod bench_against_iperf3_and_fio;
 mod interval_coverage;
 // At the top, where the other simulations of the tests look for it.
+mod lab_and_program;
 #[path = "../../experiment/tests/it/noise.rs"]
 mod noise;
 mod report_gallery;
 mod scenarios;
 mod simulated_tuning;
 mod speeds;
-mod support;
 mod tune_detection_power;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use support::{Result, chain, say};
+use lab_and_program::{Result, chain, say};
 
 /// What only developers run; `make` has each of these.
 #[derive(Debug, Parser)]

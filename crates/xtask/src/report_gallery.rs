@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::support::Result;
+use crate::lab_and_program::Result;
 
 /// What is drawn, and where it goes.
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ use clap::Args;
 use lab::Topology;
 use serde_json::Value;
 
-use crate::support::{Result, program, up, wants};
+use crate::lab_and_program::{Result, program, up, wants};
 
 /// Labs of each difference.
 const LABS: u64 = 20;

@@ -8,10 +8,10 @@ use record::{HostName, Setting, Value};
 
 use super::journal::{Journal, Mark, Opened};
 use super::lease::{Lease, Undo};
-use super::settings_before_and_after::{Entry, Item};
 use super::plan::Change;
 use super::read_knobs::{find, read_back, read_entries, read_states, refused};
 use super::restore::{Foreign, Outcome, Report, Restore};
+use super::settings_before_and_after::{Entry, Item};
 use crate::exec;
 use crate::knob::Refusal;
 use crate::{Error, Host};

@@ -4,17 +4,17 @@
 mod apply;
 pub mod journal;
 pub mod lease;
-pub(crate) mod settings_before_and_after;
 mod parse_settings;
 mod plan;
 mod read_knobs;
 mod restore;
+pub(crate) mod settings_before_and_after;
 mod undo;
 
 pub use apply::OpenChange;
-pub use settings_before_and_after::Item;
 pub use parse_settings::{Typed, kept, understand};
 pub use plan::Change;
 pub use read_knobs::{Spot, read_back, read_states};
 pub use restore::{Foreign, Outcome as UndoOutcome, Report};
+pub use settings_before_and_after::Item;
 pub use undo::{Resolve, UndoMode, Undone};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use record::{HostName, KnobId, Setting, Target};
 
 use super::lease;
-use super::settings_before_and_after::{Entry, HostIdentity, Item};
 use super::read_knobs::{Spot, find, host_named, read_states, refused};
+use super::settings_before_and_after::{Entry, HostIdentity, Item};
 use crate::exec::Command;
 use crate::knob::{self, Knob, Refusal, State};
 use crate::{Error, Host};

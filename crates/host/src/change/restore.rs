@@ -7,8 +7,8 @@ use locale::{Language, Message, say};
 use record::{HostName, KnobId, Target, Value};
 
 use super::journal::Opened;
-use super::settings_before_and_after::{Entry, Item};
 use super::read_knobs::read_entries;
+use super::settings_before_and_after::{Entry, Item};
 use crate::exec::{self, Command, Output};
 use crate::knob::{self, Before, Knob, Refusal, State};
 use crate::{Error, Host, Place};

@@ -1,19 +1,19 @@
 //! Tests of the crate from outside. Those in `knobs_on_real_interfaces` need root and network namespaces.
 
+mod catalogue_and_linux_knobs;
 mod change_and_undo;
 mod facts;
 mod journals;
 mod knob_ids;
-mod catalogue_and_linux_knobs;
+mod knobs_on_real_interfaces;
 mod lease_over_sshd;
-mod simulated_linux_host;
 mod macos_knobs_and_facts;
 mod profiles;
-mod knobs_on_real_interfaces;
+mod simulated_linux_host;
+mod simulated_windows_host;
 mod ssh;
 mod windows_knobs;
 mod windows_lease;
-mod simulated_windows_host;
 
 /// What a message says in English.
 fn english(message: &locale::Message) -> String {

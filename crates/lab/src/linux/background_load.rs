@@ -13,8 +13,8 @@ use host::exec::{Command, Exec, Process};
 use locale::say;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::namespace::{self, Namespace};
-use super::node::Node;
+use super::namespace_exec::{self, Namespace};
+use super::namespace_holder::Node;
 use crate::{Effect, Error, Topology, Traffic};
 
 /// Bytes that traffic sends at once, so the shortest burst of it.
@@ -163,12 +163,12 @@ fn stop_and_go(namespace: u64, stopped: Duration, going: Duration) {
 /// Grips on the server's processes. What a process is, is looked at once there is a grip on it, so that
 /// no other process is ever stopped that got its number.
 fn processes_of_server(namespace: u64) -> Vec<OwnedFd> {
-    let found = namespace::processes_in(&[namespace]).unwrap_or_default();
+    let found = namespace_exec::processes_in(&[namespace]).unwrap_or_default();
     let grip = |number: u32| {
         let pid = i32::try_from(number).ok().and_then(Pid::from_raw)?;
         let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
         let name = fs::read_to_string(format!("/proc/{number}/comm")).ok()?;
-        let still = namespace::is_in(number, &[namespace]);
+        let still = namespace_exec::is_in(number, &[namespace]);
         (still && name.starts_with(SERVER)).then_some(process)
     };
     found.into_iter().filter_map(grip).collect()

@@ -18,7 +18,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 
-use super::namespace::Namespace;
+use super::namespace_exec::Namespace;
 use crate::Error;
 
 /// Most bytes of one access, and of one message of the kernel with its headers.

@@ -5,14 +5,14 @@ mod background_load;
 mod cgroup_limits;
 mod fuse_slow_disk;
 mod krb5_and_resolv_conf;
-mod namespace;
-mod node;
+mod namespace_exec;
+mod namespace_holder;
 mod samba;
 mod samba_domain_controller;
 mod samba_paths;
 mod share_user;
-mod supervise;
 mod supervisor_event;
+mod supervisor_process;
 mod supervisor_socket;
 mod tap;
 mod tap_delay_line;
@@ -34,12 +34,12 @@ use host::exec::{Command, Exec, Local, Process};
 use locale::say;
 use record::HostName;
 
-pub use namespace::Namespace;
-pub use supervise::supervise;
+pub use namespace_exec::Namespace;
+pub use supervisor_process::supervise;
 
 use crate::topology::name_problem;
 use crate::{Error, Gone, Launcher, Ran, Summary, Topology};
-use supervise::Report;
+use supervisor_process::Report;
 use supervisor_socket::{Answer, Description, Question};
 
 /// How long a lab may take to come up. Each of its steps has a limit of its own, so this is never
@@ -207,7 +207,7 @@ pub fn down(name: &str) -> Result<Gone, Error> {
 }
 
 fn processes_in(name: &str, numbers: &[u64]) -> Result<Vec<u32>, Error> {
-    namespace::processes_in(numbers).map_err(|source| Error::System {
+    namespace_exec::processes_in(numbers).map_err(|source| Error::System {
         action: say("error-lab.look-for-processes"),
         subject: name.into(),
         source,
@@ -385,7 +385,7 @@ impl Lab {
     /// as `/run/linerate/credentials`.
     #[must_use]
     pub fn credentials(&self) -> PathBuf {
-        let inside = Path::new(node::FOLDER).join("credentials");
+        let inside = Path::new(namespace_holder::FOLDER).join("credentials");
         let host = self.topology.hosts.first();
         let namespace = host.and_then(|host| self.nodes.get(host));
         namespace.map_or_else(|| inside.clone(), |namespace| namespace.path(&inside))

@@ -12,7 +12,7 @@ use host::exec::{Command, Exec, Process};
 use locale::{Message, say};
 
 use super::fuse_slow_disk::{Disk, Pace};
-use super::node::{FOLDER, Node};
+use super::namespace_holder::{FOLDER, Node};
 use super::samba_paths::{folder, own_folder};
 use super::share_user::{Account, USER_ID, WORKGROUP};
 use super::{cgroup_limits, samba_domain_controller};

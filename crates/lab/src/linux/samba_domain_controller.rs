@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use host::exec::Command;
 use locale::say;
 
-use super::node::Node;
+use super::namespace_holder::Node;
 use super::samba_paths::own_folder;
 use crate::{Domain, Error, Samba, Topology};
 

@@ -1,6 +1,6 @@
 //! Where the server of a lab keeps its files.
 
-use super::node::FOLDER;
+use super::namespace_holder::FOLDER;
 
 /// All of them.
 pub(crate) fn folder() -> String {

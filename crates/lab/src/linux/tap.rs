@@ -10,7 +10,7 @@ use record::BitsPerSecond;
 use rustix::ioctl::{self, IntegerSetter, Opcode, Setter, opcode};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use super::namespace::Namespace;
+use super::namespace_exec::Namespace;
 use crate::topology::NEGOTIABLE;
 use crate::{End, Error};
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use locale::say;
 
-use super::namespace::Namespace;
+use super::namespace_exec::Namespace;
 use super::tap::device;
 use crate::{End, Error};
 

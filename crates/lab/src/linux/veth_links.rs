@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType};
 
-use super::namespace::Namespace;
-use super::node::Node;
+use super::namespace_exec::Namespace;
+use super::namespace_holder::Node;
 use super::supervisor_event::Event;
 use super::tap;
 use super::tap_delay_line;

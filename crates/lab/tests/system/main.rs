@@ -2,7 +2,7 @@
 
 mod cleanup;
 mod faults;
-mod refusing;
+mod refused_labs;
 mod running_lab;
 
 use std::collections::BTreeSet;

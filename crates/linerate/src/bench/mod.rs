@@ -1,7 +1,7 @@
 //! `linerate bench`: one workload several times, or a recipe.
 
 pub mod recipe_run;
-pub mod target;
+pub mod recipe_target;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -19,8 +19,8 @@ use crate::args::{BenchArguments, DirectionArgument};
 use crate::changes::style;
 use crate::client_to_share_path::{SharePath, ends, resolve, timing};
 use crate::failure::{CommandError, Kind};
-use crate::run_recorder::{self, Recorder};
-use crate::terminal::Progress;
+use crate::run_file_recorder::{self, Recorder};
+use crate::stdout_and_stderr::Progress;
 use crate::{ctrl_c, share};
 
 /// Counted seconds of each trial where nobody says otherwise.
@@ -47,8 +47,8 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode, CommandError> {
         Some(host) => bench_tcp(arguments, host, directions, &stop)?,
         None => bench_share(arguments, directions, &stop)?,
     };
-    let analysis = run_recorder::show(&file, &arguments.output)?;
-    Ok(run_recorder::exit_code(&analysis))
+    let analysis = run_file_recorder::show(&file, &arguments.output)?;
+    Ok(run_file_recorder::exit_code(&analysis))
 }
 
 /// The recipe that was asked for, with what the command line changes in it.

@@ -14,13 +14,13 @@ use record::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::recipe_target::Target;
 use super::table;
-use super::target::Target;
 use crate::args::BenchArguments;
 use crate::failure::{CommandError, Kind};
-use crate::run_recorder::{self, Recorder};
-use crate::terminal::Progress;
-use crate::{ctrl_c, terminal};
+use crate::run_file_recorder::{self, Recorder};
+use crate::stdout_and_stderr::Progress;
+use crate::{ctrl_c, stdout_and_stderr};
 
 /// What a pass takes beside its time: process, session.
 const PASS_OVERHEAD: Duration = Duration::from_millis(200);
@@ -103,8 +103,8 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
     let file = kept.as_ref().map(|kept| kept.file().to_owned());
     let path = passes(arguments, &recipe, &target, (file, recorder), &stop);
     drop(kept);
-    let analysis = run_recorder::show(&path?, &arguments.output)?;
-    Ok(run_recorder::exit_code(&analysis))
+    let analysis = run_file_recorder::show(&path?, &arguments.output)?;
+    Ok(run_file_recorder::exit_code(&analysis))
 }
 
 /// Leaves out tests whose blocks the disk cannot take past the client's cache, and says so.
@@ -244,7 +244,7 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
             argv,
             seconds_each: lasts(recipe, test),
         });
-        terminal::print_json(&BenchPlan {
+        stdout_and_stderr::print_json(&BenchPlan {
             dry_run: true,
             target: &target.name,
             recipe,
@@ -255,12 +255,12 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
         });
         return;
     }
-    terminal::print_drawn(&schedule(recipe, &steps));
+    stdout_and_stderr::print_drawn(&schedule(recipe, &steps));
     for command in commands.iter().flatten() {
-        terminal::print(&format!("  {}", command.join(" ")));
+        stdout_and_stderr::print(&format!("  {}", command.join(" ")));
     }
     for line in written(recipe, target) {
-        terminal::print(&format!("  {line}"));
+        stdout_and_stderr::print(&format!("  {line}"));
     }
     let has_task = recipe.tests.iter().any(|test| test.task.is_some());
     let takes = say(match (target.place(), has_task) {
@@ -272,7 +272,7 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
         .with("recipe", &recipe.title)
         .with("target", &target.name);
     let takes = takes.with("seconds", format!("{seconds:.0}"));
-    terminal::print(&said(&takes));
+    stdout_and_stderr::print(&said(&takes));
 }
 
 /// The passes of each test as a table.

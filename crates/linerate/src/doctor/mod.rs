@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 use crate::args::JsonArguments;
 use crate::failure::{CommandError, Kind};
 use crate::inspect::{self, Looked};
-use crate::trial_process::OWN_PROGRAM;
-use crate::{terminal, version};
+use crate::trial_command::OWN_PROGRAM;
+use crate::{stdout_and_stderr, version};
 
 /// What linerate runs on a host, the option by which it says its version, and the id of what it is needed for.
 const PROGRAMS: [(&str, &str, &str); 9] = [
@@ -160,8 +160,8 @@ struct State {
 pub fn run(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let host = Host::local()?;
     match arguments.json {
-        true => Language::English.within(|| terminal::print_json(&Report::of(&host))),
-        false => terminal::print(&Report::of(&host).text()),
+        true => Language::English.within(|| stdout_and_stderr::print_json(&Report::of(&host))),
+        false => stdout_and_stderr::print(&Report::of(&host).text()),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -171,7 +171,7 @@ pub fn confine() -> Result<ExitCode, CommandError> {
     let confined = os::sandbox::confine(&Rules::default()).map_err(|error| {
         CommandError::caused(Kind::Refused, say("error-change.rights-kept"), &error)
     })?;
-    terminal::print_json(&Sandbox::of(&confined));
+    stdout_and_stderr::print_json(&Sandbox::of(&confined));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,8 +18,8 @@ use crate::bench::recipe_run::trial_seconds;
 use crate::bench::table;
 use crate::bench::target::Target;
 use crate::failure::CommandError;
-use crate::host_command::HostCommand;
-use crate::terminal;
+use crate::host_command_json::HostCommand;
+use crate::stdout_and_stderr;
 
 /// Setting an arm and waiting until it has settled.
 const SWITCH: Duration = Duration::from_millis(300);
@@ -69,7 +69,7 @@ pub(super) fn dry_run(
             level,
             commands: HostCommand::all(commands),
         });
-        terminal::print_json(&ExperimentPlan {
+        stdout_and_stderr::print_json(&ExperimentPlan {
             dry_run: true,
             seed,
             design,
@@ -83,12 +83,12 @@ pub(super) fn dry_run(
         .with("title", clean(&design.title))
         .with("form", &design.form)
         .count("arms", design.arms.len());
-    terminal::print(&said(&heading));
+    stdout_and_stderr::print(&said(&heading));
     for alias in &design.aliases {
         let heading = text("design-row.aliased");
-        terminal::print(&format!("  {heading} {}", clean(alias)));
+        stdout_and_stderr::print(&format!("  {heading} {}", clean(alias)));
     }
-    terminal::print_drawn(&schedule(design, &names));
+    stdout_and_stderr::print_drawn(&schedule(design, &names));
     let responses: Vec<&str> = design
         .responses
         .iter()
@@ -96,7 +96,7 @@ pub(super) fn dry_run(
         .collect();
     let measures = say("told-plan.visit-measures");
     let measures = measures.with("responses", clean(&responses.join(", ")));
-    terminal::print(&said(&measures));
+    stdout_and_stderr::print(&said(&measures));
     print_commands(&commands);
     let mut responses = design.responses.iter();
     let is_tcp = responses.all(|one| matches!(one.workload, Workload::Tcp(_)));
@@ -105,7 +105,7 @@ pub(super) fn dry_run(
         false => "told-plan.design-takes-there",
     });
     let takes = takes.with("seed", seed.to_string());
-    terminal::print(&said(&takes.count("seconds", seconds)));
+    stdout_and_stderr::print(&said(&takes.count("seconds", seconds)));
     Ok(())
 }
 
@@ -128,12 +128,12 @@ fn commands<'a>(design: &'a Design, target: &Target) -> Result<Commands<'a>, Com
 fn print_commands(commands: &Commands<'_>) {
     for (factor, level, commands) in commands {
         let heading = say("told-plan.would-run").with("what", format!("{factor} {level}"));
-        terminal::print(&clean(&said(&heading)));
+        stdout_and_stderr::print(&clean(&said(&heading)));
         for (host, command) in commands {
-            terminal::print(&format!("  {host}: {}", knob::shown(command)));
+            stdout_and_stderr::print(&format!("  {host}: {}", knob::shown(command)));
         }
         if commands.is_empty() {
-            terminal::print(&format!("  {}", text("told-plan.runs-nothing-now")));
+            stdout_and_stderr::print(&format!("  {}", text("told-plan.runs-nothing-now")));
         }
     }
 }

@@ -18,8 +18,8 @@ use crate::args::{LoginArguments, OutputArguments};
 use crate::bench::target::Target;
 use crate::failure::{CommandError, Kind};
 use crate::knob_switching::{HostKnobs, SharedRecorder};
-use crate::run_recorder::{self, Recorder};
-use crate::{credentials, terminal};
+use crate::run_file_recorder::{self, Recorder};
+use crate::{credentials, stdout_and_stderr};
 
 /// Runs the trials that are missing; `before` are those that the run has already.
 pub(super) fn carry_out(
@@ -50,7 +50,8 @@ pub(super) fn carry_out(
     };
     let visits: usize = design.blocks.iter().map(Vec::len).sum();
     let total = visits * design.responses.len();
-    let mut progress = terminal::Progress::new(u64::try_from(total).unwrap_or(0), output.json);
+    let mut progress =
+        stdout_and_stderr::Progress::new(u64::try_from(total).unwrap_or(0), output.json);
     let stage = say("stage.round").with("what", &design.title);
     progress.stage(&said(&stage.count("trials", total)));
     for _ in &before {
@@ -73,11 +74,11 @@ pub(super) fn carry_out(
         CommandError::from_error(Kind::Refused, &error).hint(say("hint-plan.changes"))
     })?;
     write_end(&recorder, ended, resume_hint(&path, login))?;
-    let analysis = run_recorder::show(&path, output)?;
+    let analysis = run_file_recorder::show(&path, output)?;
     if let Some(why) = unseen(&analysis, stand.target.server.as_ref()) {
-        terminal::say(&said(&why));
+        stdout_and_stderr::say(&said(&why));
     }
-    Ok(run_recorder::exit_code(&analysis))
+    Ok(run_file_recorder::exit_code(&analysis))
 }
 
 /// How to go on with it, for a hint.
@@ -130,7 +131,7 @@ fn unseen(analysis: &RunAnalysis, server: Option<&Host>) -> Option<Message> {
     })
 }
 
-fn tell(progress: &terminal::Progress, design: &Design, news: &DesignNews<'_>) {
+fn tell(progress: &stdout_and_stderr::Progress, design: &Design, news: &DesignNews<'_>) {
     match news {
         DesignNews::Setting { block, level } => {
             let step = say("told-plan.block-of")

@@ -18,8 +18,8 @@ use record::{Design, Plan, Record};
 use crate::args::{ExperimentArguments, ExperimentCommand};
 use crate::bench::target::Target;
 use crate::failure::{CommandError, Kind};
-use crate::run_recorder::Recorder;
-use crate::{changes, ctrl_c, run_recorder, terminal};
+use crate::run_file_recorder::Recorder;
+use crate::{changes, ctrl_c, run_file_recorder, stdout_and_stderr};
 use design::design;
 use dry_run::dry_run;
 use execute::carry_out;
@@ -52,7 +52,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     })?;
     let seed = match arguments.seed.or(file.seed) {
         Some(seed) => seed,
-        None => run_recorder::random_seed()?,
+        None => run_file_recorder::random_seed()?,
     };
     let (design, left_out) = design(&written, arguments, &recipe, &target, seed)?;
     tell_left_out(&design, &left_out);
@@ -86,13 +86,13 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
 fn tell_left_out(design: &Design, left_out: &[Message]) {
     for factor in left_out {
         let factor = clean(&said(factor));
-        terminal::say(&said(&say("told-plan.left-out").with("factor", factor)));
+        stdout_and_stderr::say(&said(&say("told-plan.left-out").with("factor", factor)));
     }
     if !left_out.is_empty() {
         let sentence = say("told-plan.what-is-left").with("form", &design.form);
-        terminal::say(&said(&sentence));
+        stdout_and_stderr::say(&said(&sentence));
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod duration_tests;

@@ -13,8 +13,8 @@ use crate::args::{LoginArguments, OutputArguments, PathArguments, ResumeArgument
 use crate::bench::target::Target;
 use crate::changes::{self, undo_all};
 use crate::failure::{CommandError, Kind};
-use crate::run_recorder::{self, Recorder};
-use crate::{ctrl_c, terminal};
+use crate::run_file_recorder::{self, Recorder};
+use crate::{ctrl_c, stdout_and_stderr};
 
 /// Goes on with what a run file has: the schedule stands in it, and the hosts' names.
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
@@ -51,13 +51,16 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandErr
         )
     });
     if finished {
-        terminal::say(&text("told-plan.complete"));
-        let analysis = run_recorder::show(&arguments.run, &output)?;
-        return Ok(run_recorder::exit_code(&analysis));
+        stdout_and_stderr::say(&text("told-plan.complete"));
+        let analysis = run_file_recorder::show(&arguments.run, &output)?;
+        return Ok(run_file_recorder::exit_code(&analysis));
     }
     restore_what_was_left(&mut recorder)?;
     let target = open_target((target, &run), &design, &arguments.login, &stop)?;
-    same_machines(&run.header.facts, &run_recorder::facts(&target.hosts())?)?;
+    same_machines(
+        &run.header.facts,
+        &run_file_recorder::facts(&target.hosts())?,
+    )?;
     target.knock(&stop)?;
     let before = run.records.into_iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(*trial),
@@ -65,7 +68,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandErr
     });
     let before: Vec<TrialRecord> = before.collect();
     let sentence = say("told-plan.trials-there").count("trials", before.len());
-    terminal::say(&said(&sentence));
+    stdout_and_stderr::say(&said(&sentence));
     let how = (&output, &arguments.login, &stop);
     carry_out(&design, target, recorder, before, how)
 }
@@ -155,7 +158,7 @@ mod tests {
     #[test]
     fn an_experiment_goes_on_only_on_the_machines_it_began_on() {
         let host = host::Host::local().unwrap();
-        let mut now = run_recorder::facts(&[&host]).unwrap();
+        let mut now = run_file_recorder::facts(&[&host]).unwrap();
         now[0].machine = Some(Fingerprint::of("one"));
         let mut then = now.clone();
         same_machines(&then, &now).unwrap();

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Found, Looked, could_be};
-use crate::terminal;
+use crate::stdout_and_stderr;
 
 /// What `inspect --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -146,7 +146,7 @@ impl<'a> InspectedSetting<'a> {
 
 /// Prints all about the knobs of an id.
 pub(super) fn print_knobs(own: &[&Knob]) {
-    terminal::print_json(&Explanation {
+    stdout_and_stderr::print_json(&Explanation {
         knobs: own.iter().map(|knob| ExplainedKnob::of(knob)).collect(),
     });
 }
@@ -162,7 +162,7 @@ pub(super) fn print(looked: &[Looked], found: &[Contradiction]) {
         facts: &looked.facts,
         settings: looked.found.iter().map(InspectedSetting::of).collect(),
     });
-    terminal::print_json(&Inspection {
+    stdout_and_stderr::print_json(&Inspection {
         contradictions: contradictions.collect(),
         hosts: hosts.collect(),
     });

@@ -17,8 +17,8 @@ use crate::args::TuneArguments;
 use crate::bench::table;
 use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
-use crate::host_command::HostCommand;
-use crate::terminal;
+use crate::host_command_json::HostCommand;
+use crate::stdout_and_stderr;
 
 /// What `tune --dry-run --json` prints without a goal.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -86,12 +86,12 @@ pub(super) fn commands<'a>(
 
 pub(super) fn print_commands(name: &str, commands: &[(HostName, Command)]) {
     let heading = say("told-plan.would-run").with("what", format!("`{name}`"));
-    terminal::print(&said(&heading));
+    stdout_and_stderr::print(&said(&heading));
     for (host, command) in commands {
-        terminal::print(&format!("  {host}: {}", knob::shown(command)));
+        stdout_and_stderr::print(&format!("  {host}: {}", knob::shown(command)));
     }
     if commands.is_empty() {
-        terminal::print(&format!("  {}", text("told-plan.runs-nothing")));
+        stdout_and_stderr::print(&format!("  {}", text("told-plan.runs-nothing")));
     }
 }
 
@@ -112,10 +112,10 @@ pub(super) fn dry_run(
         .map_err(|error| CommandError::from_error(Kind::Usage, &error))?;
     let commands = commands(path, plan, arguments.persist)?;
     if arguments.output.json {
-        terminal::print_json(&as_json(plan, &preview, &commands));
+        stdout_and_stderr::print_json(&as_json(plan, &preview, &commands));
         return Ok(ExitCode::SUCCESS);
     }
-    terminal::print_drawn(&schedule(&preview));
+    stdout_and_stderr::print_drawn(&schedule(&preview));
     for (candidate, commands) in &commands {
         print_commands(&candidate.id, commands);
     }
@@ -123,7 +123,7 @@ pub(super) fn dry_run(
         .with("seed", plan.seed.to_string())
         .count("least", preview.at_least.as_secs())
         .count("most", preview.at_most.as_secs());
-    terminal::print(&said(&takes));
+    stdout_and_stderr::print(&said(&takes));
     Ok(ExitCode::SUCCESS)
 }
 

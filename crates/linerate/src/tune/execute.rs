@@ -17,9 +17,9 @@ use crate::args::TuneArguments;
 use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
 use crate::knob_switching::SharedRecorder;
-use crate::run_recorder::Recorder;
+use crate::run_file_recorder::Recorder;
 use crate::share_testbed::{Load, ShareTestbed};
-use crate::{ctrl_c, terminal};
+use crate::{ctrl_c, stdout_and_stderr};
 
 /// What `tune` is about to do.
 pub(super) struct Job<'a> {
@@ -74,7 +74,7 @@ pub(super) fn carry_out(
         .persistent(arguments.persist)
         .moving(job.load);
     let trials = u64::try_from(job.trials).unwrap_or(0);
-    let mut progress = terminal::Progress::new(trials, arguments.output.json);
+    let mut progress = stdout_and_stderr::Progress::new(trials, arguments.output.json);
     let mut stage = String::new();
     let mut tell = |event: Progress| tell(&mut progress, &mut stage, event);
     let mut sink = recorder.clone();

@@ -4,10 +4,14 @@ use experiment::Progress;
 use locale::{said, say, text};
 use record::Decision;
 
-use crate::terminal;
+use crate::stdout_and_stderr;
 
 /// Progress of an experiment, for people.
-pub(super) fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) {
+pub(super) fn tell(
+    progress: &mut stdout_and_stderr::Progress,
+    stage: &mut String,
+    event: Progress,
+) {
     match event {
         Progress::PhaseBegins {
             experiment,

@@ -16,12 +16,12 @@ use super::dry_run::{commands, print_commands};
 use super::execute::{Job, carry_out, too_short};
 use super::{SWITCH, TRIAL_OVERHEAD, can_be_kept, nothing_to_try};
 use crate::args::{GoalArgument, TuneArguments};
-use crate::candidates::{self, Proposal};
 use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
-use crate::host_command::HostCommand;
+use crate::host_command_json::HostCommand;
 use crate::share_testbed::Load;
-use crate::{run_recorder, terminal};
+use crate::tune_goal_candidates::{self, Proposal};
+use crate::{run_file_recorder, stdout_and_stderr};
 
 /// What `tune --goal GOAL --dry-run --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -69,7 +69,7 @@ pub(super) fn proposals(
     stop: &Stop,
 ) -> Result<Vec<Proposal>, CommandError> {
     let session = path.knock(stop)?;
-    let mut proposals = candidates::propose(path, goal, fixes, &session)?;
+    let mut proposals = tune_goal_candidates::propose(path, goal, fixes, &session)?;
     if !arguments.only.is_empty() {
         let known: Vec<String> = proposals
             .iter()
@@ -88,7 +88,7 @@ pub(super) fn proposals(
             if let Some(error) = &refused {
                 let id = &one.candidate.id;
                 let sentence = say("candidate-untried.not-kept").with("id", id);
-                terminal::say(&said(&sentence.with("reason", error.said())));
+                stdout_and_stderr::say(&said(&sentence.with("reason", error.said())));
             }
             refused.is_none()
         });
@@ -96,7 +96,7 @@ pub(super) fn proposals(
     for one in proposals.iter().skip(experiment::CANDIDATES_MAX) {
         let (id, most) = (&one.candidate.id, experiment::CANDIDATES_MAX);
         let sentence = say("candidate-untried.too-many").with("id", id);
-        terminal::say(&said(&sentence.count("most", most)));
+        stdout_and_stderr::say(&said(&sentence.count("most", most)));
     }
     proposals.truncate(experiment::CANDIDATES_MAX);
     Ok(proposals)
@@ -126,7 +126,7 @@ pub(super) fn search(
         let names: Vec<String> = left_out.iter().map(|one| format!("`{}`", one.id)).collect();
         let budget = arguments.budget.as_secs();
         let sentence = say("candidate-untried.budget").count("seconds", budget);
-        terminal::say(&said(&sentence.with("names", names.join(", "))));
+        stdout_and_stderr::say(&said(&sentence.with("names", names.join(", "))));
     }
     if arguments.dry_run {
         return dry_search(arguments, path, &plan, &warnings, &left_out);
@@ -150,8 +150,8 @@ pub(super) fn search(
         stop,
         &mut |testbed, hooks| experiment::search(testbed, &plan, hooks),
     )?;
-    let analysis = run_recorder::show(&file, &arguments.output)?;
-    Ok(run_recorder::exit_code(&analysis))
+    let analysis = run_file_recorder::show(&file, &arguments.output)?;
+    Ok(run_file_recorder::exit_code(&analysis))
 }
 
 /// The plan of what takes so long at most, and the candidates for which that is too short.
@@ -171,7 +171,7 @@ fn search_plan(
     };
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => run_recorder::random_seed()?,
+        None => run_file_recorder::random_seed()?,
     };
     let counted = Duration::from(timing(arguments.seconds)?.measured);
     let trial = counted + TRIAL_OVERHEAD + SWITCH;
@@ -218,7 +218,7 @@ fn dry_search(
             warning: warning(&candidate.id),
             commands: HostCommand::all(commands),
         });
-        terminal::print_json(&SearchPreview {
+        stdout_and_stderr::print_json(&SearchPreview {
             dry_run: true,
             seed: plan.tune.seed,
             trials: [fewest, most],
@@ -231,14 +231,14 @@ fn dry_search(
         print_commands(&candidate.id, commands);
         if let Some(words) = warning(&candidate.id) {
             let words = said(&say("told-plan.if-kept").with("warning", words.clone()));
-            terminal::print(&format!("  {words}"));
+            stdout_and_stderr::print(&format!("  {words}"));
         }
     }
     let takes = say("told-plan.search-takes")
         .with("seed", plan.tune.seed.to_string())
         .count("fewest", fewest)
         .count("most", most);
-    terminal::print(&said(&takes));
+    stdout_and_stderr::print(&said(&takes));
     Ok(ExitCode::SUCCESS)
 }
 

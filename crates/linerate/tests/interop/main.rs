@@ -4,22 +4,22 @@
 //! server, the table `docs/interop.md` and `target/interop/summary.json`; with words in place of `all`,
 //! the jobs and servers whose names contain one of them.
 
-mod jobs;
-mod links;
-mod posix;
-mod proxy;
+mod copy_and_ls_jobs;
+mod file_trees;
+mod job_environment;
+mod posix_extension_jobs;
+mod results_table;
 mod servers;
-mod stage;
-mod table;
-mod tree;
+mod slow_or_cut_proxy;
+mod two_links_against_one;
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use jobs::{JOBS, Job};
+use copy_and_ls_jobs::{JOBS, Job};
+use job_environment::Stage;
+use results_table::Row;
 use servers::{SERVERS, Server};
-use stage::Stage;
-use table::Row;
 
 /// The most that the jobs of `make test` may take.
 const BUDGET: Duration = Duration::from_secs(180);
@@ -51,10 +51,10 @@ fn no_server_loses_anything() {
     for server in servers {
         rows.extend(run(server, &jobs));
     }
-    let text = table::text(&rows);
+    let text = results_table::text(&rows);
     say(&text);
     if wanted.as_deref() == Some("all") {
-        table::write(&rows);
+        results_table::write(&rows);
     }
     let seconds = begun.elapsed().as_secs();
     say(&format!(

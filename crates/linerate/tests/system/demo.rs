@@ -6,12 +6,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support;
+use crate::lab_and_program;
 
 #[test]
 fn the_demo_does_the_whole_job_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let output = support::linerate()
+    let output = lab_and_program::linerate()
         .arg("demo")
         .arg("--out")
         .arg(folder.path())
@@ -38,17 +38,17 @@ fn the_demo_does_the_whole_job_and_leaves_nothing() {
         assert!(told.contains(step), "`{step}` is missing:\n{told}");
     }
     let summary = fs::read_to_string(folder.path().join("summary.json")).expect("the summary");
-    check_summary(&support::json("demo", summary.as_bytes()));
+    check_summary(&lab_and_program::json("demo", summary.as_bytes()));
     let last = told.lines().last().expect("a last line");
     assert!(
         last.ends_with("report.html"),
         "the demo ends with the page's path: {last}"
     );
-    let labs = support::linerate()
+    let labs = lab_and_program::linerate()
         .args(["lab", "list", "--json"])
         .output()
         .expect("linerate starts");
-    let labs = support::json("lab-list", &labs.stdout);
+    let labs = lab_and_program::json("lab-list", &labs.stdout);
     let up = told.lines().find_map(|line| line.split_once("--name "));
     let (_, name) = up.expect("it says what it calls its lab");
     let mut names = labs["labs"].as_array().expect("a list").iter();
@@ -144,7 +144,7 @@ fn check_run_files(folder: &Path) {
         let run = folder.join(name);
         let pages = [folder.join("one.html"), folder.join("two.html")];
         for page in &pages {
-            let report = support::linerate()
+            let report = lab_and_program::linerate()
                 .arg("report")
                 .arg(&run)
                 .arg("--html")
@@ -156,12 +156,12 @@ fn check_run_files(folder: &Path) {
             fs::read(&pages[0]).expect("a page"),
             fs::read(&pages[1]).expect("a page")
         );
-        let analyzed = support::linerate()
+        let analyzed = lab_and_program::linerate()
             .arg("analyze")
             .arg(&run)
             .arg("--json")
             .output();
-        let analyzed = support::json("analyze", &analyzed.expect("linerate starts").stdout);
+        let analyzed = lab_and_program::json("analyze", &analyzed.expect("linerate starts").stdout);
         assert!(analyzed.is_object(), "{analyzed}");
     }
 }

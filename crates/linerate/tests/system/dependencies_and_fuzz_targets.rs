@@ -7,7 +7,7 @@ use std::path::Path;
 use cargo_metadata::{Metadata, PackageId};
 use toml::{Table, Value};
 
-use crate::structure::{metadata, root, sources};
+use crate::architecture_rules::{metadata, root, sources};
 
 fn read(path: impl AsRef<Path>) -> String {
     let path = root().join(path);

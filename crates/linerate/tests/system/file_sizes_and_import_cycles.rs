@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::structure::sources;
+use crate::architecture_rules::sources;
 
 /// Lines of a file.
 const FILE_LINES_MAX: usize = 600;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::lab_and_program::{self, Lab};
 use crate::path_mtu_probe;
-use crate::support::{self, Lab};
 
 const SHARE: &str = "smb://10.77.1.2/media";
 
@@ -26,7 +26,7 @@ fn check_share(lab: &Lab, share: &str, with_server: bool) -> (i32, Value) {
     let output = command.output().expect("linerate starts");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.stdout.is_empty(), "{told}");
-    let said = support::json("check", &output.stdout);
+    let said = lab_and_program::json("check", &output.stdout);
     (output.status.code().expect("it ends by itself"), said)
 }
 
@@ -160,7 +160,7 @@ fn disks_and_small_files_are_measured_and_nothing_of_it_stays() {
     command.args(["check", SHARE, "--json", "--quick", "--seconds", "0.3"]);
     command.args(lab.ends());
     let output = command.args(["--into", into]).output();
-    let said = support::json("check", &output.expect("linerate starts").stdout);
+    let said = lab_and_program::json("check", &output.expect("linerate starts").stdout);
     assert_eq!(first(&said), Some("server-disk"), "{said}");
     let notes = said["diagnosis"]["notes"].to_string();
     assert!(
@@ -233,10 +233,12 @@ fn a_check_that_only_reads_leaves_the_writing_rungs_out() {
 
 #[test]
 fn the_library_can_be_listed_and_an_unknown_scenario_is_refused() {
-    let output = support::linerate().args(["lab", "scenarios"]).output();
+    let output = lab_and_program::linerate()
+        .args(["lab", "scenarios"])
+        .output();
     let text = String::from_utf8_lossy(&output.expect("linerate starts").stdout).into_owned();
     assert!(text.contains("switch-swallows-jumbo"), "{text}");
-    let mut unknown = support::linerate();
+    let mut unknown = lab_and_program::linerate();
     let output = unknown.args(["lab", "up", "--scenario", "none"]).output();
     let output = output.expect("linerate starts");
     assert_eq!(output.status.code(), Some(64));
@@ -248,7 +250,7 @@ fn the_largest_packet_is_exact_on_any_path_and_black_holes_are_told() {
     let running = lab::find(lab.name()).expect("it is up");
     let wrong: Vec<String> = path_mtu_probe::topologies(5, 12)
         .into_iter()
-        .filter_map(|mtus| path_mtu_probe::prove(&running, &support::path(), mtus).err())
+        .filter_map(|mtus| path_mtu_probe::prove(&running, &lab_and_program::path(), mtus).err())
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -269,7 +271,7 @@ fn the_largest_packet_is_exact_where_nobody_answers_echo_requests() {
     answer_no_echoes(&lab);
     let running = lab::find(lab.name()).expect("it is up");
     for mtus in path_mtu_probe::topologies(7, 4) {
-        let proof = path_mtu_probe::prove(&running, &support::path(), mtus);
+        let proof = path_mtu_probe::prove(&running, &lab_and_program::path(), mtus);
         let proof = proof.unwrap_or_else(|wrong| panic!("{wrong}"));
         assert!(proof.forward_only, "{proof:?}");
         assert!(proof.round_trip.is_some_and(|time| time.get() > 0));
@@ -347,7 +349,7 @@ fn a_share_that_one_may_only_read_is_measured_by_what_is_there() {
     command.args(["check", SHARE, "--json", "--repetitions", "1"]);
     command.args(["--seconds", "0.3", "--read-only"]);
     let output = command.args(lab.ends()).output().expect("linerate starts");
-    let said = support::json("check", &output.stdout);
+    let said = lab_and_program::json("check", &output.stdout);
     assert!(rate(&said, "share", "read").is_some(), "{said}");
     assert!(said["diagnosis"]["request"].is_object(), "{said}");
     let (_, said) = check(&lab, true);
@@ -426,7 +428,7 @@ to = { switch = "switch" }
     }
     let running = lab::find(lab.name()).expect("it is up");
     let client = running.host("client").expect("the lab has it");
-    let runner = measure::Runner::new(client.exec, support::path().display().to_string());
+    let runner = measure::Runner::new(client.exec, lab_and_program::path().display().to_string());
     let targets = ["10.77.1.2", "10.77.1.3", "10.77.1.4"].map(|address| measure::MtuTarget {
         nic: "lan1".into(),
         mtu: 9000,

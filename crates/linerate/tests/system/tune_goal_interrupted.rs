@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command};
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 /// A link that nobody slows, and a Samba as it comes.
 const TOPOLOGY: &str = r#"
@@ -66,7 +66,7 @@ fn a_search_that_is_interrupted_or_killed_leaves_the_configuration_as_it_was() {
     assert_eq!(configuration(&lab), before);
     nothing_is_changed(&lab);
 
-    support::costs_of_the_server_were_seen(&lab.folder().join("screening of.jsonl"));
+    lab_and_program::costs_of_the_server_were_seen(&lab.folder().join("screening of.jsonl"));
 
     let mut killed = search_until(&lab, "screening");
     wait_for_a_change(&lab, &before);

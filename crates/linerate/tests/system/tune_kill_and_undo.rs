@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 
-use crate::support::Lab;
+use crate::lab_and_program::Lab;
 
 /// Labs at once: `tune` mostly waits for its trials, and no speed matters here.
 const LABS: usize = 4;

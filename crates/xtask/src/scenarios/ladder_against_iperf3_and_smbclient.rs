@@ -8,7 +8,7 @@ use host::exec::{Command, Exec, run_one};
 use serde_json::{Value, json};
 
 use super::{LAB, confusion_matrix, up};
-use crate::support::{median, smbclient_rate};
+use crate::lab_and_program::{median, smbclient_rate};
 
 /// The lab, where the network and not this machine is the limit.
 const SCENARIO: &str = "healthy-1g";

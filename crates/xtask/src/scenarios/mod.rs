@@ -22,7 +22,7 @@ use measure::Counters;
 use record::HostName;
 use serde_json::{Value, json};
 
-use crate::support::{self, Guard, Result, wants};
+use crate::lab_and_program::{self, Guard, Result, wants};
 
 /// Name of the lab while one is looked at.
 const LAB: &str = "scenario";
@@ -59,7 +59,7 @@ pub struct Arguments {
 
 /// Whether every figure is reached that was looked at.
 pub fn run(arguments: &Arguments) -> Result<bool> {
-    let program = support::program()?;
+    let program = lab_and_program::program()?;
     let rows: Vec<Row> = labs(arguments)
         .into_iter()
         .map(|(name, topology)| row(&program, name, &topology, arguments))
@@ -102,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
 }
 
 fn up(program: &Path, topology: &Topology) -> Guard {
-    support::up(program, LAB, topology).expect("the lab comes up")
+    lab_and_program::up(program, LAB, topology).expect("the lab comes up")
 }
 
 /// The labs that are asked for: of the library, and lab files.

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::support::{Result, first_line};
+use crate::lab_and_program::{Result, first_line};
 
 /// What is held and released at once.
 const PIECE_BYTES: usize = 64 << 20;

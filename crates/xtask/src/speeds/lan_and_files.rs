@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use lab::{Namespace, Topology};
 
+use crate::lab_and_program::{Guard, Result, program, up};
 use crate::speeds::free_memory_warming::Held;
 use crate::speeds::workload::{
     Direction, FarEnd, Lan, SHARE, TREE_FILE_BYTES, TREE_FOLDERS, Task, Workload,
 };
-use crate::support::{Guard, Result, program, up};
 
 /// The file that is read, on the share; and the one that is written, in the client's memory.
 const SOURCE: &str = "source.bin";

@@ -16,8 +16,8 @@ use smb::{
     Session, SigningAlgorithm, SigningPolicy, Source, Stop, Target, Tree,
 };
 
+use crate::lab_and_program::Result;
 use crate::speeds::workload::{Direction, FarEnd, Protection, SHARE};
-use crate::support::Result;
 
 /// What is to be done, as the one argument of the program.
 #[derive(Serialize, Deserialize)]

@@ -32,7 +32,7 @@ use null_smb_server::Null;
 use summary::Run;
 use workload::{FarEnd, Workload};
 
-use crate::support::{Result, chain, first_line, random_seed, say, take_down};
+use crate::lab_and_program::{Result, chain, first_line, random_seed, say, take_down};
 use free_memory_warming::memory_kib;
 
 /// Where the results go.

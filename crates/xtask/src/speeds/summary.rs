@@ -4,9 +4,9 @@ use report::Style;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::lab_and_program::median;
 use crate::speeds::engine::{Cost, ENGINES, Engine};
 use crate::speeds::workload::Workload;
-use crate::support::median;
 
 /// One run that counts.
 #[derive(Debug, Serialize)]

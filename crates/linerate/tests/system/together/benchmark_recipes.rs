@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 /// Short, and with everything that a recipe can say.
 const RECIPE: &str = r#"
@@ -95,7 +95,7 @@ fn bench(lab: &Lab, target: &str, more: &[&str]) -> Value {
     // Two passes give no interval of 95 %, which is no failure.
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    support::json("bench", &output.stdout)
+    lab_and_program::json("bench", &output.stdout)
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_sweep_leaves_out_what_is_smaller_than_a_sector_of_the_disk() {
     let bench = |more: &[&str]| {
         let mut command = assert_cmd::Command::new("unshare");
         command.args(["--mount", "sh", "-c", ON_LARGE_SECTORS]);
-        command.arg(folder.path()).arg(support::path());
+        command.arg(folder.path()).arg(lab_and_program::path());
         command
             .arg("bench")
             .arg(folder.path().join("disk"))
@@ -187,7 +187,7 @@ fn a_sweep_leaves_out_what_is_smaller_than_a_sector_of_the_disk() {
     let output = bench(&["--recipe", &path, "--json"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    let value = support::json("bench", &output.stdout);
+    let value = lab_and_program::json("bench", &output.stdout);
     let tests = value["bench"].as_array().expect("tests");
     let names: Vec<_> = tests.iter().map(|test| &test["test"]["name"]).collect();
     assert_eq!(names, ["4 KiB", "64 KiB", "4 KiB", "64 KiB"]);
@@ -336,7 +336,7 @@ fn iperf_gives_the_mean_of_its_runs_and_wants_a_host() {
         ("/tmp", "cdm10"),
         ("/no/such", "cdm9"),
     ] {
-        support::linerate()
+        lab_and_program::linerate()
             .args(["bench", target, "--preset", preset])
             .assert()
             .code(64);
@@ -353,7 +353,7 @@ fn a_preset_that_is_killed_leaves_nothing_on_the_share_and_in_the_folder() {
     ] {
         let run = lab.folder().join("killed.jsonl");
         fs::remove_file(&run).ok();
-        let mut child = Command::new(support::path())
+        let mut child = Command::new(lab_and_program::path())
             .args([
                 "bench",
                 target,

@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 /// It takes six blocks at least, and of these one of twenty decides wrongly by what an interval of 95 % is. It ends as
 /// `analyze` does with its run file.
@@ -105,7 +105,7 @@ fn table() -> Vec<(i32, String, BTreeSet<String>)> {
 
 /// All commands, as the help lists them.
 fn commands() -> BTreeSet<String> {
-    let help = support::linerate().arg("--help-all").output();
+    let help = lab_and_program::linerate().arg("--help-all").output();
     let help = String::from_utf8(help.expect("linerate starts").stdout).expect("UTF-8");
     let listed = help
         .split("Commands:\n")
@@ -168,7 +168,7 @@ impl Provoked {
         match on_client {
             true => self.on_client(&words),
             false => {
-                let program = support::path().display().to_string();
+                let program = lab_and_program::path().display().to_string();
                 let words = [&words[..6], &[program.as_str()], &words[6..]].concat();
                 let mut command = Command::new(words[0]);
                 command.args(&words[1..]);
@@ -178,8 +178,8 @@ impl Provoked {
     }
 
     fn started_by(&self, before: &[&str], words: &[&str]) -> Command {
-        let mut command = Command::new(support::path());
-        let program = support::path().display().to_string();
+        let mut command = Command::new(lab_and_program::path());
+        let program = lab_and_program::path().display().to_string();
         command.args(before);
         if !before.is_empty() && words[0] != "unshare" {
             command.arg(program).args(words);
@@ -400,7 +400,7 @@ fn found_and_undecided(provoked: &mut Provoked) {
     let ends: Vec<&str> = ends.iter().map(String::as_str).collect();
     let short = ["--seconds", "0.1", "--repetitions", "1"];
     let plan = provoked.file("plan.toml");
-    let cut = support::run_fixture().display().to_string();
+    let cut = lab_and_program::run_fixture().display().to_string();
     provoked.ends("undecided", &["analyze", &cut]);
     let once = ["cdm-before-1", "cdm-after-1"].map(case);
     provoked.ends("undecided", &["compare", &once[0], &once[1]]);

@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 const PLAN: &str = r#"
 title = "short"
@@ -139,7 +139,7 @@ set = ["client:tcp.rmem=4096,131072,33554432"]
         let read = Command::new("sh").args(["-c", &script]).output();
         Some(String::from_utf8_lossy(&read.expect("a shell").stdout).into_owned())
     });
-    let json = support::json("experiment-run", fraction(&["--json"])[0].as_bytes());
+    let json = lab_and_program::json("experiment-run", fraction(&["--json"])[0].as_bytes());
     let levels = json["commands"].as_array().expect("a list").iter();
     let commands = levels.flat_map(|level| level["commands"].as_array().expect("a list"));
     let argv = commands.map(|command| {
@@ -233,7 +233,7 @@ set = ["workload:channels=2"]
 
 #[test]
 fn a_copy_over_a_channel_that_did_not_come_up_is_not_measured() {
-    let topology = fs::read_to_string(support::topology()).expect("the demo's topology");
+    let topology = fs::read_to_string(lab_and_program::topology()).expect("the demo's topology");
     let without = topology.replace("multichannel = true", "multichannel = false");
     assert_ne!(topology, without);
     let lab = Lab::described("plan-copy", &without);
@@ -310,7 +310,7 @@ struct Killed<'a> {
 impl Killed<'_> {
     /// Begins it, or goes on with it where its file tells what is planned.
     fn start(&self) -> Child {
-        let mut command = Command::new(support::path());
+        let mut command = Command::new(lab_and_program::path());
         command.arg("experiment");
         if records(&self.run).iter().any(|one| one["kind"] == "design") {
             command.arg("resume").arg(&self.run);
@@ -384,7 +384,7 @@ impl Killed<'_> {
         let output = output.expect("linerate starts");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.stdout.is_empty(), "{said}");
-        let mut analysis = support::json("analyze", &output.stdout);
+        let mut analysis = lab_and_program::json("analyze", &output.stdout);
         let changes = analysis
             .as_object_mut()
             .and_then(|all| all.remove("changes"));
@@ -557,7 +557,7 @@ fn what_serving_costs_is_told_where_the_server_may_be_looked_at() {
     };
     let file = run.display().to_string();
     let (said, told) = experiment(&["--run", &file], &lab.ends());
-    support::costs_of_the_server_were_seen(&run);
+    lab_and_program::costs_of_the_server_were_seen(&run);
     assert!(said.contains("      server\n"), "{said}");
     assert!(!told.contains("processors is not known"), "{told}");
     let (said, told) = experiment(&["--blocks", "1"], &lab.ends()[..2]);
@@ -587,7 +587,7 @@ fn a_folder_without_room_for_the_test_file_is_refused_with_what_to_do() {
         let mut command = Command::new("unshare");
         command
             .args(["--mount", "sh", "-c", mount, &at("small")])
-            .arg(support::path())
+            .arg(lab_and_program::path())
             .args(["experiment", "run", &at("plan.toml"), "--blocks", blocks])
             .args(["--target", &at("small"), "--run", &at(blocks)])
             .env("LINERATE_STATE_DIR", at("state"));

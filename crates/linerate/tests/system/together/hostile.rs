@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::support;
+use crate::lab_and_program;
 
 /// The most that may be resident at one time.
 const MEMORY_KIB_MAX: u64 = 64 << 10;
@@ -454,7 +454,7 @@ impl Site {
             .arg(self.path("time"))
             .args(["--quiet", "--format=%M", "--output"])
             .arg(&peak)
-            .arg(support::path())
+            .arg(lab_and_program::path())
             .args(arguments)
             .env_clear()
             .env("HOME", self.path("home"))
@@ -854,7 +854,10 @@ fn a_link_of_another_user_is_no_place_for_a_copy_of_root() {
 }
 
 fn copied(arguments: &[&str]) -> (Option<i32>, String) {
-    let output = support::linerate().arg("copy").args(arguments).output();
+    let output = lab_and_program::linerate()
+        .arg("copy")
+        .args(arguments)
+        .output();
     let output = output.expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code(), said)

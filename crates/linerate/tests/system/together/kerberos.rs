@@ -6,7 +6,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::support::{self, Lab, path};
+use crate::lab_and_program::{self, Lab, path};
 
 pub(super) const CREDENTIALS: &str = "/run/linerate/credentials";
 pub(super) const FILE: &str = "smb://dc.lab.example/media/file";
@@ -50,7 +50,7 @@ impl Domain {
         let output = self.copy(words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words}: {said}");
-        support::json("copy", &output.stdout)
+        lab_and_program::json("copy", &output.stdout)
     }
 
     /// What is said, and the exit code, where it must fail.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::kerberos::{CREDENTIALS, Domain, FILE};
-use crate::support::{self, path};
+use crate::lab_and_program::{self, path};
 
 /// Where the lab's credentials are out of the way: whoever gives no password is tried with tickets.
 const AWAY: &str = "/run/away";
@@ -22,7 +22,7 @@ impl Domain {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{cache} {words}: {said}");
         let command = words.split(' ').next().unwrap_or_default();
-        support::json(command, &output.stdout)
+        lab_and_program::json(command, &output.stdout)
     }
 
     /// That it fails with this code, and says so.

@@ -5,7 +5,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 /// Where each command of a host of this machine begins.
 const COMMAND: &str = "<host::exec::local::Local as host::exec::Exec>::run";
@@ -33,7 +33,10 @@ fn offset(symbols: &str, name: &str) -> u64 {
 }
 
 fn symbols() -> String {
-    let listed = Command::new("nm").arg("-C").arg(support::path()).output();
+    let listed = Command::new("nm")
+        .arg("-C")
+        .arg(lab_and_program::path())
+        .output();
     String::from_utf8(listed.expect("`nm` starts").stdout).expect("names of Rust")
 }
 
@@ -85,7 +88,7 @@ fn panicking(lab: &Lab, symbols: &str, number: u32, arguments: &[&str]) -> Outpu
         .args(["-nx", "-batch", "-readnever", "-return-child-result", "-x"])
         .arg(&file)
         .arg("--args")
-        .arg(support::path())
+        .arg(lab_and_program::path())
         .args(arguments)
         .env("LINERATE_STATE_DIR", lab.folder().join("state"))
         .output()

@@ -5,7 +5,7 @@ use std::fs;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 #[test]
 fn profiles_are_listed_shown_and_refused() {
@@ -15,7 +15,7 @@ fn profiles_are_listed_shown_and_refused() {
     let bold = "meaning = 'm'\n[[rule]]\nknob = 'smb.server.signing_required'\nset = 'disabled'\nwhy = 'w'\n";
     fs::write(own.join("bold.toml"), bold).expect("room on the disk");
     let linerate = |words: &[&str]| {
-        let mut command = support::linerate();
+        let mut command = lab_and_program::linerate();
         command
             .env("XDG_CONFIG_HOME", folder.path())
             .args(words)
@@ -91,7 +91,7 @@ fn a_profile_says_what_it_changes_is_made_and_taken_back() {
     );
     assert_eq!(lab.facts(), before);
     let made = set(&["--json", "--without", "nic.tso,tcp.wmem"]).success();
-    let made = support::json("set", &made.get_output().stdout);
+    let made = lab_and_program::json("set", &made.get_output().stdout);
     let verdicts = made["profile"]["rules"].as_array().expect("a list");
     let of = |knob: &str| {
         verdicts

@@ -10,7 +10,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 /// How many plans there are; this variable says otherwise.
 const PLANS: usize = 12;
@@ -84,7 +84,7 @@ fn plan(random: &mut ChaCha8Rng) -> (&'static str, Vec<String>) {
 
 /// Runs a plan and kills it after `delay`; whether it left a change open.
 fn kill(lab: &Lab, host: &str, settings: &[String], delay: Duration) -> bool {
-    let mut set = Command::new(support::path());
+    let mut set = Command::new(lab_and_program::path());
     set.args(["set", &lab.host(host)]).args(settings);
     set.env("LINERATE_STATE_DIR", lab.folder().join("state"));
     set.stdin(Stdio::null())

@@ -7,7 +7,7 @@ use std::process::Output;
 
 use tempfile::TempDir;
 
-use crate::support;
+use crate::lab_and_program;
 
 /// The number of a user without rights.
 const STRANGER: u32 = 65_534;
@@ -58,7 +58,7 @@ fn root_neither_truncates_nor_runs_what_another_user_has_prepared() {
             &["undo", "1-abcd"],
             &["changes"],
         ] {
-            let mut command = support::linerate();
+            let mut command = lab_and_program::linerate();
             command.env("LINERATE_STATE_DIR", scratch.path().join("own"));
             command.env("XDG_STATE_HOME", &home).args(arguments);
             let output = command.output().expect("linerate starts");
@@ -101,7 +101,7 @@ fn a_state_folder_that_others_can_write_to_is_no_empty_one() {
             (&["undo"], 65),
             (&["undo", "--dry-run"], 65),
         ] {
-            let mut command = support::linerate();
+            let mut command = lab_and_program::linerate();
             command.env("LINERATE_STATE_DIR", &state).args(arguments);
             let output = command.output().expect("linerate starts");
             let said = said(&output);
@@ -122,7 +122,7 @@ fn a_state_folder_that_cannot_be_read_is_no_empty_one() {
         let mode = if path == scratch.path() { 0o755 } else { 0o700 };
         fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own folder");
     }
-    let program = support::program_for_everybody();
+    let program = lab_and_program::program_for_everybody();
     for arguments in [&["changes"][..], &["undo"], &["undo", "--dry-run"]] {
         let mut command = assert_cmd::Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
@@ -159,7 +159,7 @@ fn a_change_on_a_host_of_no_name_stays_open_and_is_said() {
             .replace("control=reno", "control=cubic")
             .replace(r#""local""#, &format!(r#""{name}""#));
         fs::write(&journal, line).expect("room on the disk");
-        let mut command = support::linerate();
+        let mut command = lab_and_program::linerate();
         command.env("LINERATE_STATE_DIR", &state).arg("undo");
         let output = command.output().expect("linerate starts");
         let said = said(&output);
@@ -177,8 +177,8 @@ fn a_report_is_never_written_through_what_stands_in_its_place() {
     let link = scratch.path().join("link.html");
     symlink(&victim, &link).expect("a link");
     let report = |html: &Path| {
-        let mut command = support::linerate();
-        command.arg("report").arg(support::run_fixture());
+        let mut command = lab_and_program::linerate();
+        command.arg("report").arg(lab_and_program::run_fixture());
         command.arg("--html").arg(html);
         command.output().expect("linerate starts")
     };
@@ -225,7 +225,7 @@ fn runs_are_kept_where_only_their_owner_can_look() {
                 [[test]]\nname = 'one'\nblock = '64 KiB'\n";
     fs::write(&recipe, text).expect("room on the disk");
     let bench = || {
-        let mut command = support::linerate();
+        let mut command = lab_and_program::linerate();
         command.env("LINERATE_STATE_DIR", &state);
         command
             .arg("bench")
@@ -261,7 +261,7 @@ fn root_uses_no_profile_of_another_user() {
     let text = "meaning = 'theirs'\n[[rule]]\nknob = 'tcp.sack'\nset = false\nwhy = 'harm'\n";
     fs::write(profiles.join("default.toml"), text).expect("room on the disk");
     let show = || {
-        let mut command = support::linerate();
+        let mut command = lab_and_program::linerate();
         command.env("XDG_CONFIG_HOME", scratch.path());
         command.args(["profiles", "default"]);
         command.output().expect("linerate starts")
@@ -283,7 +283,7 @@ fn root_uses_no_profile_of_another_user() {
 fn a_run_file_is_neither_made_nor_extended_through_a_link() {
     let scratch = folder();
     let victim = scratch.path().join("victim.jsonl");
-    fs::copy(support::run_fixture(), &victim).expect("room on the disk");
+    fs::copy(lab_and_program::run_fixture(), &victim).expect("room on the disk");
     let before = fs::read(&victim).expect("it is there");
     let [link, dangling] = ["link.jsonl", "dangling.jsonl"].map(|name| scratch.path().join(name));
     symlink(&victim, &link).expect("a link");
@@ -295,7 +295,7 @@ fn a_run_file_is_neither_made_nor_extended_through_a_link() {
         &["experiment", "resume", &link][..],
         &["bench", &target, "--seconds", "0.2", "--run", &dangling],
     ] {
-        let output = support::linerate()
+        let output = lab_and_program::linerate()
             .args(arguments)
             .output()
             .expect("it starts");

@@ -10,7 +10,7 @@ use predicates::prelude::*;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use crate::support;
+use crate::lab_and_program;
 
 /// What the host answers, in the order in which it is looked for.
 const ANSWERS: [(&str, &str); 17] = [
@@ -72,8 +72,8 @@ struct Windows {
 impl Windows {
     fn new(role: &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let fake =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/tests/fixtures/fake-windows-ssh.sh");
+        let fake = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../host/tests/fixtures/fake-windows-ssh.sh");
         symlink(fake, folder.path().join("ssh")).expect("our own folder");
         for (at, (when, what)) in ANSWERS.iter().enumerate() {
             let file = |ending| folder.path().join(format!("{at:02}.{ending}"));
@@ -91,7 +91,7 @@ impl Windows {
     fn run(&self, arguments: &[&str]) -> Assert {
         let path = env::var("PATH").expect("a PATH");
         let path = format!("{}:{path}", self.folder.path().display());
-        support::linerate()
+        lab_and_program::linerate()
             .env("PATH", path)
             .env("WINDOWS_ANSWERS", self.folder.path())
             .env("WINDOWS_ROLE", self.role)
@@ -102,7 +102,7 @@ impl Windows {
 
     fn json(&self, arguments: &[&str]) -> Json {
         let output = self.run(arguments).success().get_output().stdout.clone();
-        support::json(arguments[0], &output)
+        lab_and_program::json(arguments[0], &output)
     }
 }
 

@@ -12,9 +12,9 @@ use host::exec::{Command, run_one};
 use lab::Namespace;
 
 use super::{Cost, Timed, timed};
+use crate::lab_and_program::{Result, chain, say};
 use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
-use crate::support::{Result, chain, say};
 
 /// What the guest's first process does.
 const SCRIPT: &str = "/run/linerate/cifs-script";

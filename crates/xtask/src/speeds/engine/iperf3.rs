@@ -6,9 +6,9 @@ use host::exec::{Command, Exec, Process};
 use serde_json::Value;
 
 use super::{Cost, Timed, listening, timed};
+use crate::lab_and_program::Result;
 use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{Direction, Lan, Workload};
-use crate::support::Result;
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     let servers: Result<Vec<Process>> = (0..workload.links)

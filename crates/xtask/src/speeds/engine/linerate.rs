@@ -2,10 +2,10 @@
 //! the program that people use.
 
 use super::{Cost, Timed, this_program, timed, to_file, whole};
+use crate::lab_and_program::{Result, program};
 use crate::speeds::lan_and_files::Field;
 use crate::speeds::linerate_transfer_process::{Done, Order};
 use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
-use crate::support::{Result, program};
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     match workload.task {

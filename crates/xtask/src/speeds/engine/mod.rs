@@ -18,9 +18,9 @@ use host::exec::{Command, Output, Process, run_one};
 use null_server_process::NullServer;
 use serde::Serialize;
 
+use crate::lab_and_program::{Result, chain};
 use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{FarEnd, Protection, Task, Workload};
-use crate::support::{Result, chain};
 
 /// How long one transfer may take: fifty times what it should on 1 GbE.
 const RUN_LIMIT: Duration = Duration::from_secs(120);

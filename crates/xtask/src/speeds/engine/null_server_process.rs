@@ -5,10 +5,10 @@ use std::io::BufRead;
 use host::exec::{Command, Exec, Process};
 
 use super::{listening, this_program};
+use crate::lab_and_program::Result;
 use crate::speeds::lan_and_files::Field;
 use crate::speeds::null_smb_server::Tally;
 use crate::speeds::workload::{Direction, Workload};
-use crate::support::Result;
 
 /// It runs. Dropping it ends it.
 pub(super) struct NullServer {

@@ -4,10 +4,10 @@
 use host::exec::{Command, run_one};
 
 use super::{Cost, to_file, whole};
+use crate::lab_and_program::Result;
 use crate::speeds::lan_and_files::Field;
 use crate::speeds::linerate_transfer_process::credentials;
 use crate::speeds::workload::{Direction, Lan, SHARE, Task, Workload};
-use crate::support::Result;
 
 /// Files that it moves at once: more than its 4, because others move as many.
 const TRANSFERS: &str = "--transfers=16";

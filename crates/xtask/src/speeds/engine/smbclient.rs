@@ -2,9 +2,9 @@
 //! has closed it, to the millisecond.
 
 use super::{Cost, Timed, timed, to_file, whole};
+use crate::lab_and_program::{Result, smbclient_rate};
 use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
-use crate::support::{Result, smbclient_rate};
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     let service = format!("//{}/{SHARE}", Lan::server(0));

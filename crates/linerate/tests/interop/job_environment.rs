@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::file_trees::{self, Node, Tree};
 use super::servers::{FAST_SHARE, LINKS, PASSWORD, Running, SHARE, USER};
-use super::tree::{self, Node, Tree};
 
 /// Whoever needs longer for one command does not end.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -182,8 +182,8 @@ impl<'a> Stage<'a> {
     /// What became of a copy of this folder or file of this machine to that one of the server's disk, or back.
     pub fn judge(&self, said: &Said, source: &Path, copy: &Path) -> Outcome {
         let read = |path: &Path| match path {
-            path if path.is_dir() => tree::read(path),
-            path if path.exists() => Tree::from([(Vec::new(), tree::file(path))]),
+            path if path.is_dir() => file_trees::read(path),
+            path if path.exists() => Tree::from([(Vec::new(), file_trees::file(path))]),
             _ => Tree::new(),
         };
         said.judge(&read(source), &read(copy))

@@ -2,7 +2,7 @@
 
 use predicates::prelude::*;
 
-use crate::support::Lab;
+use crate::lab_and_program::Lab;
 
 /// Every file that could be written, with its text.
 fn etc(lab: &Lab) -> String {

@@ -11,11 +11,14 @@ use std::time::{Duration, Instant};
 use predicates::prelude::*;
 use serde_json::Value;
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 #[test]
 fn help_names_every_command_and_the_exit_codes() {
-    let help = support::linerate().arg("--help-all").assert().success();
+    let help = lab_and_program::linerate()
+        .arg("--help-all")
+        .assert()
+        .success();
     let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
     for word in [
         "check",
@@ -49,7 +52,10 @@ fn help_names_every_command_and_the_exit_codes() {
             "`{word}` is not in the help:\n{help}"
         );
     }
-    support::linerate().arg("no-such-command").assert().code(64);
+    lab_and_program::linerate()
+        .arg("no-such-command")
+        .assert()
+        .code(64);
 }
 
 /// People are spoken to in their language, and programs get the same in each.
@@ -59,7 +65,7 @@ fn the_locale_or_an_option_choose_the_language_and_json_has_one() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures");
     let run = fixtures.join("demo-check.jsonl");
     let said = |arguments: &[&str], locale: [&str; 2]| {
-        let mut command = support::linerate();
+        let mut command = lab_and_program::linerate();
         command.args(arguments).arg(&run);
         command.env("LC_ALL", locale[0]).env("LANG", locale[1]);
         let output = command.output().expect("it starts");
@@ -78,10 +84,10 @@ fn the_locale_or_an_option_choose_the_language_and_json_has_one() {
     );
     let json = said(&["analyze", "--json"], ["C", "C"]);
     assert_eq!(said(&["analyze", "--json"], ["ja_JP", "ja_JP"]), json);
-    support::json("analyze", json.as_bytes());
+    lab_and_program::json("analyze", json.as_bytes());
     // What draws the page is another process.
     let page = folder.path().join("page.html");
-    let mut report = support::linerate();
+    let mut report = lab_and_program::linerate();
     report.args(["--lang", "ja", "report"]).arg(&run);
     report.arg("--html").arg(&page).assert().success();
     let page = fs::read_to_string(page).expect("a page");
@@ -89,7 +95,7 @@ fn the_locale_or_an_option_choose_the_language_and_json_has_one() {
         page.contains("<html lang=\"ja\">") && is_japanese(&page),
         "{page}"
     );
-    support::linerate()
+    lab_and_program::linerate()
         .args(["--lang", "tlh", "changes"])
         .assert()
         .code(64);
@@ -103,7 +109,7 @@ fn an_interaction_that_nobody_named_leaves_nothing_open() {
     let rows = "0,0,100\n0,1,151\n1,0,201\n1,1,248\n0,0,102\n0,1,148\n1,0,198\n1,1,252\n";
     fs::write(&table, format!("a,b,read_mb_s\n{rows}")).expect("room on the disk");
     let analyze = |factors: &str| {
-        let mut command = support::linerate();
+        let mut command = lab_and_program::linerate();
         command.arg("analyze").arg(&table);
         command.args(["--response", "read_mb_s", "--factors", factors]);
         command.assert()
@@ -120,7 +126,7 @@ fn a_page_for_strangers_has_a_name_of_its_own_and_no_address_of_ours() {
         env!("CARGO_MANIFEST_DIR").to_owned() + "/../report/tests/fixtures/demo-check.jsonl";
     fs::copy(recorded, &run).expect("room on the disk");
     let draw = |options: &[&str]| {
-        let mut report = support::linerate();
+        let mut report = lab_and_program::linerate();
         let drawn = report
             .current_dir(&folder)
             .args(["report", "run.jsonl"])
@@ -144,7 +150,7 @@ fn a_page_for_strangers_has_a_name_of_its_own_and_no_address_of_ours() {
 #[test]
 fn completions_come_for_the_usual_shells() {
     for shell in ["bash", "zsh", "fish"] {
-        let script = support::linerate()
+        let script = lab_and_program::linerate()
             .args(["completions", shell])
             .assert()
             .success();
@@ -161,7 +167,7 @@ fn completions_come_for_the_usual_shells() {
 #[test]
 fn a_version_says_which_build_it_is_and_peers_are_told_the_number_alone() {
     let said = |option: &str| {
-        let said = support::linerate().arg(option).assert().success();
+        let said = lab_and_program::linerate().arg(option).assert().success();
         String::from_utf8_lossy(&said.get_output().stdout).into_owned()
     };
     let number = env!("CARGO_PKG_VERSION");
@@ -190,9 +196,12 @@ fn the_share_of_a_lab_of_ipv6_is_an_address_that_can_be_typed() {
         "--dry-run",
         "--json",
     ];
-    let output = support::linerate().args(words).output().expect("it starts");
+    let output = lab_and_program::linerate()
+        .args(words)
+        .output()
+        .expect("it starts");
     assert!(output.status.success(), "{output:?}");
-    let lab = support::json("lab-up", &output.stdout);
+    let lab = lab_and_program::json("lab-up", &output.stdout);
     let share = lab["shares"][0].as_str().expect("a share");
     assert!(
         share.starts_with("smb://[") && share.contains("]/"),
@@ -207,12 +216,12 @@ fn a_doctor_says_what_is_there_and_no_name_or_address() {
     // Another interface than those that are like others has reasons of its own, and a share settings of its own.
     let link = "ip link add secretnic type veth peer name secretpeer";
     lab.run("server", &["sh", "-c", link]);
-    let linerate = support::path().display().to_string();
+    let linerate = lab_and_program::path().display().to_string();
     let said =
         |host: &str, options: &[&str]| lab.run(host, &[&[&linerate, "doctor"], options].concat());
     for host in ["client", "server"] {
         let report = said(host, &["--json"]);
-        let value = support::json("doctor", report.as_bytes());
+        let value = lab_and_program::json("doctor", report.as_bytes());
         assert_eq!(value["build"]["version"], env!("CARGO_PKG_VERSION"));
         let programs = value["programs"].as_array().expect("a list");
         let ip = programs.iter().find(|program| program["name"] == "ip");
@@ -260,13 +269,13 @@ fn a_doctor_where_ip_is_another_one_says_which_it_needs() {
         let script = format!(
             "mount --bind {} \"$(readlink -f \"$(command -v ip)\")\" && {} doctor {options}",
             other.display(),
-            support::path().display()
+            lab_and_program::path().display()
         );
         let mut command = assert_cmd::Command::new("unshare");
         let output = command.args(["-m", "sh", "-c", &script]).assert();
         String::from_utf8_lossy(&output.success().get_output().stdout).into_owned()
     };
-    let value = support::json("doctor", said("--json").as_bytes());
+    let value = lab_and_program::json("doctor", said("--json").as_bytes());
     assert_eq!(value["system"]["failure"], "refused");
     let programs = value["programs"].as_array().expect("a list");
     let ip = programs.iter().find(|program| program["name"] == "ip");
@@ -284,7 +293,7 @@ fn a_doctor_tells_the_rest_where_a_part_fails() {
     let state = folder.path().join("ann.smith");
     let for_root = fs::Permissions::from_mode(0o700);
     fs::set_permissions(folder.path(), for_root).expect("our own folder");
-    let program = support::program_for_everybody();
+    let program = lab_and_program::program_for_everybody();
     for options in [&["doctor", "--json"][..], &["doctor"]] {
         let output = assert_cmd::Command::new("setpriv")
             .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
@@ -296,7 +305,7 @@ fn a_doctor_tells_the_rest_where_a_part_fails() {
         let said = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
         assert!(!said.contains("ann.smith"), "{said}");
         if options.contains(&"--json") {
-            let value = support::json("doctor", said.as_bytes());
+            let value = lab_and_program::json("doctor", said.as_bytes());
             assert_eq!(value["state"]["failure"], "refused", "{said}");
             assert!(value["system"]["kernel"].is_string(), "{said}");
         }
@@ -306,7 +315,7 @@ fn a_doctor_tells_the_rest_where_a_part_fails() {
 #[test]
 fn every_command_has_a_manual_page() {
     let said = |words: &[&str]| {
-        let said = support::linerate()
+        let said = lab_and_program::linerate()
             .arg("man")
             .args(words)
             .assert()
@@ -331,14 +340,20 @@ fn every_command_has_a_manual_page() {
         assert!(page.contains(".SH SYNOPSIS"), "{command}: {page}");
     }
     for unknown in ["worker", "nothing"] {
-        support::linerate().args(["man", unknown]).assert().code(64);
+        lab_and_program::linerate()
+            .args(["man", unknown])
+            .assert()
+            .code(64);
     }
 }
 
 #[test]
 fn two_labs_of_one_topology_run_at_once_and_one_goes_alone() {
     let (one, two) = (Lab::up("twin-a"), Lab::up("twin-b"));
-    let list = support::linerate().args(["lab", "list"]).assert().success();
+    let list = lab_and_program::linerate()
+        .args(["lab", "list"])
+        .assert()
+        .success();
     let list = String::from_utf8_lossy(&list.get_output().stdout).into_owned();
     assert!(
         list.contains(one.name()) && list.contains(two.name()),
@@ -346,7 +361,7 @@ fn two_labs_of_one_topology_run_at_once_and_one_goes_alone() {
     );
     let first = one.name().to_owned();
     drop(one);
-    let left = support::linerate()
+    let left = lab_and_program::linerate()
         .args(["lab", "list", "--json"])
         .assert()
         .success();
@@ -375,7 +390,7 @@ fn a_file_goes_to_the_share_and_comes_back_the_same_over_both_links() {
     fs::write(&there, &content).expect("room on the disk");
     let copy = |from: &str, to: &str, more: &[&str]| {
         let mut argv = vec![
-            support::path().display().to_string(),
+            lab_and_program::path().display().to_string(),
             "copy".into(),
             from.into(),
             to.into(),
@@ -403,7 +418,7 @@ fn a_file_goes_to_the_share_and_comes_back_the_same_over_both_links() {
         fs::read(&back).expect("the copy") == content,
         "the copy differs"
     );
-    let said = support::json("copy", &said.get_output().stdout);
+    let said = lab_and_program::json("copy", &said.get_output().stdout);
     assert_eq!(said["bytes"], content.len());
     let channels = said["channels"].as_array().expect("a list");
     assert_eq!(channels.len(), 2, "{said}");
@@ -448,7 +463,7 @@ fn bench_measures_a_share_and_raw_tcp() {
         let bench = bench.expect("linerate starts");
         let said = String::from_utf8_lossy(&bench.stderr);
         assert!(!bench.stdout.is_empty(), "{said}");
-        let result = support::json("bench", &bench.stdout);
+        let result = lab_and_program::json("bench", &bench.stdout);
         let tests = result["bench"].as_array().expect("both ways");
         assert_eq!(tests.len(), 2, "{result}");
         for test in tests {
@@ -480,7 +495,7 @@ fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
     };
     let before = (lab.picture(), files());
     let check = check(&lab).arg("--json").args(lab.ends()).output();
-    let check = support::json("check", &check.expect("linerate starts").stdout);
+    let check = lab_and_program::json("check", &check.expect("linerate starts").stdout);
     assert!(check.to_string().contains("mtu-9000"), "{check}");
     let tune = lab
         .linerate()
@@ -505,7 +520,7 @@ fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
 #[test]
 fn a_check_that_is_killed_leaves_nothing_on_the_share() {
     let lab = Lab::up("check-killed");
-    let mut check = std::process::Command::new(support::path());
+    let mut check = std::process::Command::new(lab_and_program::path());
     check.env("LINERATE_STATE_DIR", lab.folder().join("state"));
     check.args(["check", "smb://10.77.1.2/media", "--json"]);
     check.args(lab.ends()).stdout(Stdio::null());
@@ -543,7 +558,7 @@ fn a_run_without_the_far_end_says_what_was_not_measured() {
 fn two_files_of_results_are_compared_or_it_is_said_what_is_missing() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fit/tests/cases");
     let compare = |before: &str, after: &str, options: &[&str]| {
-        let mut command = support::linerate();
+        let mut command = lab_and_program::linerate();
         command
             .arg("compare")
             .arg(cases.join(before))
@@ -566,7 +581,7 @@ fn two_files_of_results_are_compared_or_it_is_said_what_is_missing() {
     assert!(text.contains("one run is one measurement"), "{text}");
     assert!(text.contains("To find a change of 3 %: "), "{text}");
     let (code, json, _) = compare("cdm-before-6.txt", "cdm-after-6.txt", &["--json"]);
-    let json = support::json("compare", json.as_bytes());
+    let json = lab_and_program::json("compare", json.as_bytes());
     let figures = json.as_array().expect("a list");
     assert_eq!(figures.len(), 8, "{code:?}");
     let verdict = |figure: &Value| figure["verdict"].as_str().map(str::to_owned);
@@ -601,7 +616,7 @@ fn started(lab: &Lab, script: &str) -> (Child, impl Iterator<Item = String> + us
     command
         // Whoever runs the tests may not want to hear of a terminal that goes (`nohup`).
         .args(["env", "--default-signal=HUP,INT,TERM"])
-        .arg(support::path())
+        .arg(lab_and_program::path())
         .args(["lab", "run", &lab.host("alone"), "--", "sh", "-c", script])
         .env("LINERATE_STATE_DIR", lab.folder().join("state"))
         .stdin(Stdio::null())
@@ -675,7 +690,7 @@ fn a_signal_that_is_not_to_be_heard_stays_unheard() {
     let mut command = Command::new("setsid");
     command
         .args(["sh", "-c", &script])
-        .arg(support::path())
+        .arg(lab_and_program::path())
         .arg(lab.host("alone"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped());

@@ -10,7 +10,7 @@ use smb::TicketCache;
 
 use crate::args::LoginArguments;
 use crate::failure::{CommandError, Kind};
-use crate::{credentials, ctrl_c, terminal};
+use crate::{credentials, ctrl_c, stdout_and_stderr};
 
 /// Where a password is typed.
 const TERMINAL: &str = "/dev/tty";
@@ -109,7 +109,7 @@ impl Held {
         }
         if self.verbose {
             let ids = ["told-check.sandbox", "told-check.sandbox-incomplete"];
-            terminal::say(&said(&completeness(ids, &self.confined)));
+            stdout_and_stderr::say(&said(&completeness(ids, &self.confined)));
         }
         Ok(())
     }

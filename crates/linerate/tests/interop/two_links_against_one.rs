@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::stage::{Outcome, Stage};
+use super::job_environment::{Outcome, Stage};
 
 /// The least that two links must carry of what one does.
 const RATIO_MIN: f64 = 1.95;

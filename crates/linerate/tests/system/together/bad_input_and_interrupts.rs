@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use predicates::prelude::*;
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 /// Standard error has exactly one `error:` and one `hint:`, and says what is expected.
 fn one_clear_error(command: &mut assert_cmd::Command, code: i32, says: &str) {
@@ -26,12 +26,12 @@ fn one_clear_error(command: &mut assert_cmd::Command, code: i32, says: &str) {
 #[test]
 fn what_is_no_share_is_a_usage_error() {
     one_clear_error(
-        support::linerate().args(["check", "nas/media"]),
+        lab_and_program::linerate().args(["check", "nas/media"]),
         64,
         "is not a share",
     );
     one_clear_error(
-        support::linerate().args(["tune", "smb://nas"]),
+        lab_and_program::linerate().args(["tune", "smb://nas"]),
         64,
         "names no share",
     );
@@ -52,14 +52,14 @@ fn a_folder_of_the_client_that_nothing_may_go_to_is_refused_at_once() {
         ("link", 65, "belongs to the user with the number 65534"),
     ] {
         let into = at(name);
-        let mut check = support::linerate();
+        let mut check = lab_and_program::linerate();
         check.args(["check", "smb://192.0.2.1/media", "--into", &into]);
         one_clear_error(&mut check, code, says);
-        let mut bench = support::linerate();
+        let mut bench = lab_and_program::linerate();
         bench.args(["bench", &format!("disk:{into}"), "--preset", "atto"]);
         one_clear_error(&mut bench, code, says);
     }
-    let mut elsewhere = support::linerate();
+    let mut elsewhere = lab_and_program::linerate();
     elsewhere.args(["check", "smb://192.0.2.1/media", "--into", "here"]);
     elsewhere.args(["--client", "ssh://192.0.2.1"]);
     one_clear_error(&mut elsewhere, 64, "is not a whole path");
@@ -69,12 +69,12 @@ fn a_folder_of_the_client_that_nothing_may_go_to_is_refused_at_once() {
 fn what_is_being_written_is_not_gone_on_with() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.jsonl");
-    let mut half = fs::read(support::run_fixture()).expect("the fixture");
+    let mut half = fs::read(lab_and_program::run_fixture()).expect("the fixture");
     half.extend_from_slice(b"{\"kind\":\"tri");
     fs::write(&path, &half).expect("room on the disk");
     let writer = fs::File::open(&path).expect("our own file");
     writer.lock().expect("nobody else has it");
-    let mut resume = support::linerate();
+    let mut resume = lab_and_program::linerate();
     resume.args(["experiment", "resume"]).arg(&path);
     one_clear_error(&mut resume, 65, "another linerate is writing the run file");
     assert_eq!(fs::read(&path).expect("our own file"), half);
@@ -88,7 +88,7 @@ fn the_ways_a_server_says_no() {
     fs::set_permissions(&wrong, fs::Permissions::from_mode(0o600)).expect("our own file");
     let before = lab.facts();
     let check = |share: &str| {
-        let mut command = support::linerate();
+        let mut command = lab_and_program::linerate();
         command.args([
             "check",
             share,
@@ -114,7 +114,7 @@ fn the_ways_a_server_says_no() {
     );
     one_clear_error(&mut check("smb://10.77.1.2:4455/media"), 69, "4455");
     one_clear_error(
-        support::linerate().args([
+        lab_and_program::linerate().args([
             "check",
             "smb://10.77.1.2/media",
             "--client",
@@ -150,7 +150,7 @@ fn who_resets_each_connection_is_unreachable_every_time() {
     let port = resets_after(b"");
     let share = format!("smb://ann@127.0.0.1:{port}/media");
     for _ in 0..72 {
-        let mut list = support::linerate();
+        let mut list = lab_and_program::linerate();
         list.env("LINERATE_PASSWORD", "secret").args(["ls", &share]);
         one_clear_error(&mut list, 69, "127.0.0.1");
     }
@@ -163,7 +163,11 @@ fn who_resets_each_connection_is_unreachable_every_time() {
     ] {
         let host = format!("ssh://ann@127.0.0.1:{}", resets_after(said));
         for _ in 0..6 {
-            one_clear_error(support::linerate().args(["inspect", &host]), 69, &host);
+            one_clear_error(
+                lab_and_program::linerate().args(["inspect", &host]),
+                69,
+                &host,
+            );
         }
     }
 }
@@ -175,7 +179,7 @@ fn start_check(share: &str, folder: &Path) -> Child {
 
 fn start(arguments: &[&str], folder: &Path) -> Child {
     let others = std::env::var("PATH").expect("a PATH");
-    let mut command = Command::new(support::path());
+    let mut command = Command::new(lab_and_program::path());
     command
         .args(arguments)
         .env("LINERATE_STATE_DIR", folder.join("state"))
@@ -330,7 +334,7 @@ fn an_unknown_field_of_a_topology_is_named() {
     let file = folder.path().join(format!("{name}.toml"));
     fs::write(&file, "[[host]]\nname = \"a\"\ncolour = \"red\"\n").expect("room on the disk");
     one_clear_error(
-        support::linerate().args(["lab", "up"]).arg(&file),
+        lab_and_program::linerate().args(["lab", "up"]).arg(&file),
         64,
         "colour",
     );
@@ -338,14 +342,14 @@ fn an_unknown_field_of_a_topology_is_named() {
 }
 
 fn is_not_up(lab: &str) {
-    let list = support::linerate().args(["lab", "list"]).assert();
+    let list = lab_and_program::linerate().args(["lab", "list"]).assert();
     list.success()
         .stdout(predicate::str::contains(lab.to_owned()).not());
 }
 
 #[test]
 fn a_lab_without_root_says_so_and_builds_nothing() {
-    let program = support::program_for_everybody();
+    let program = lab_and_program::program_for_everybody();
     let mut command = assert_cmd::Command::new("setpriv");
     command.args([
         "--reuid",
@@ -358,7 +362,7 @@ fn a_lab_without_root_says_so_and_builds_nothing() {
     command
         .arg(&*program)
         .args(["lab", "up"])
-        .arg(support::topology());
+        .arg(lab_and_program::topology());
     one_clear_error(&mut command, 65, "root");
 }
 
@@ -370,8 +374,8 @@ fn samba_that_is_not_installed_is_named_with_its_package() {
     command.arg("mount --bind /dev/null /usr/sbin/smbd && exec \"$0\" lab up --name \"$1\" \"$2\"");
     // A name that nobody else on this machine gives a lab.
     let name = format!("no-samba-{}", std::process::id());
-    command.arg(support::path()).arg(&name);
-    command.arg(support::topology());
+    command.arg(lab_and_program::path()).arg(&name);
+    command.arg(lab_and_program::topology());
     one_clear_error(&mut command, 65, "samba");
     is_not_up(&name);
 }
@@ -379,10 +383,10 @@ fn samba_that_is_not_installed_is_named_with_its_package() {
 #[test]
 fn a_run_file_cut_in_the_middle_is_read_or_refused_but_never_believed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let fixture = fs::read(support::run_fixture()).expect("the fixture");
+    let fixture = fs::read(lab_and_program::run_fixture()).expect("the fixture");
     let cut = folder.path().join("cut.jsonl");
     fs::write(&cut, &fixture[..fixture.len() - 10]).expect("room on the disk");
-    let output = support::linerate()
+    let output = lab_and_program::linerate()
         .arg("analyze")
         .arg(&cut)
         .output()
@@ -391,9 +395,13 @@ fn a_run_file_cut_in_the_middle_is_read_or_refused_but_never_believed() {
         + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("cut off"), "{said}");
     fs::write(&cut, &fixture[..40]).expect("room on the disk");
-    one_clear_error(support::linerate().arg("analyze").arg(&cut), 65, "header");
     one_clear_error(
-        support::linerate()
+        lab_and_program::linerate().arg("analyze").arg(&cut),
+        65,
+        "header",
+    );
+    one_clear_error(
+        lab_and_program::linerate()
             .arg("report")
             .arg(folder.path().join("none.jsonl")),
         65,
@@ -407,7 +415,7 @@ fn a_damaged_journal_is_never_taken_for_an_empty_one() {
     let open = state.path().join("open");
     fs::create_dir_all(&open).expect("room on the disk");
     fs::write(open.join("1-abcd.jsonl"), "{\"format\":\"linerate-ch").expect("room on the disk");
-    let mut undo = support::linerate();
+    let mut undo = lab_and_program::linerate();
     undo.env("LINERATE_STATE_DIR", state.path()).arg("undo");
     let output = undo.output().expect("linerate starts");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::jobs::Job;
+use super::copy_and_ls_jobs::Job;
+use super::job_environment::Outcome;
 use super::servers::Server;
-use super::stage::Outcome;
 
 pub struct Row {
     server: &'static Server,

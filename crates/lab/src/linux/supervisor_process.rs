@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::background_load;
 use super::cgroup_limits::{self, Limits};
-use super::node::{self, Node};
+use super::namespace_holder::{self, Node};
 use super::samba;
 use super::share_user::Account;
 use super::supervisor_event::Event;
@@ -113,7 +113,10 @@ impl Supervised {
             if topology.hosts.contains(&node.name) {
                 node.furnish(&topology, &account)?;
                 for line in cgroup_limits::show(&node.name, &topology) {
-                    node.run(say("error-lab.show-group"), &[node::words(&line)])?;
+                    node.run(
+                        say("error-lab.show-group"),
+                        &[namespace_holder::words(&line)],
+                    )?;
                 }
             }
             nodes.push(node);

@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::links;
-use super::posix;
-use super::proxy::{self, Path};
+use super::file_trees::{self, Node, named};
+use super::job_environment::{Outcome, Stage};
+use super::posix_extension_jobs;
 use super::servers::Server;
-use super::stage::{Outcome, Stage};
-use super::tree::{self, Node, named};
+use super::slow_or_cut_proxy::{self, Path};
+use super::two_links_against_one;
 
 pub struct Job {
     pub name: &'static str,
@@ -239,22 +239,22 @@ pub const JOBS: &[Job] = &[
     of_posix(
         "names of Unix",
         "by case and with what Windows cannot have, as they are on the server's disk",
-        posix::names,
+        posix_extension_jobs::names,
     ),
     of_posix(
         "modes",
         "of files and folders, on the server's disk and back",
-        posix::modes,
+        posix_extension_jobs::modes,
     ),
     of_posix(
         "links as links",
         "those that stay below the folder, there and back; none that leads out",
-        posix::links,
+        posix_extension_jobs::links,
     ),
     of_posix(
         "links on the way",
         "a path that is given is followed, `--links follow` follows all, `--no-posix` sees none",
-        posix::followed_links,
+        posix_extension_jobs::followed_links,
     ),
     Job {
         name: "two links",
@@ -262,25 +262,25 @@ pub const JOBS: &[Job] = &[
         always: false,
         of_posix: false,
         links: 2,
-        run: links::two,
+        run: two_links_against_one::two,
     },
 ];
 
 fn up(stage: &Stage<'_>, bytes: usize) -> Outcome {
-    tree::write(&stage.here("写真.bin"), bytes, 7);
+    file_trees::write(&stage.here("写真.bin"), bytes, 7);
     let said = stage.copy(&[&stage.at("写真.bin"), &stage.url("写真.bin")]);
     stage.judge(&said, &stage.here("写真.bin"), &stage.there("写真.bin"))
 }
 
 fn up_with(stage: &Stage<'_>, words: &[&str]) -> Outcome {
-    tree::write(&stage.here("a/写真.bin"), 3 * MIB, 7);
-    tree::write(&stage.here("a/small"), 100, 8);
+    file_trees::write(&stage.here("a/写真.bin"), 3 * MIB, 7);
+    file_trees::write(&stage.here("a/small"), 100, 8);
     let said = stage.copy(&[&[&*stage.at("a/"), &stage.url("a")], words].concat());
     stage.judge(&said, &stage.here("a"), &stage.there("a"))
 }
 
 fn down(stage: &Stage<'_>, bytes: usize) -> Outcome {
-    tree::write(&stage.there("写真.bin"), bytes, 7);
+    file_trees::write(&stage.there("写真.bin"), bytes, 7);
     let said = stage.copy(&[&stage.url("写真.bin"), &stage.at("写真.bin")]);
     stage.judge(&said, &stage.there("写真.bin"), &stage.here("写真.bin"))
 }
@@ -291,10 +291,10 @@ pub fn round_trip(stage: &Stage<'_>, words: &[&str]) -> Outcome {
     let up = stage.copy(&[&[&*stage.at("source/"), &stage.url("copy")], words].concat());
     let (code, failures) = (up.code, up.failures());
     let sent = match code {
-        Some(0) => tree::read(&source),
+        Some(0) => file_trees::read(&source),
         // What was refused does not come back.
         Some(1) => {
-            let mut sent = tree::read(&source);
+            let mut sent = file_trees::read(&source);
             sent.retain(|path, _| {
                 let path = smb::copy::printable(&String::from_utf8_lossy(path));
                 !failures
@@ -303,7 +303,7 @@ pub fn round_trip(stage: &Stage<'_>, words: &[&str]) -> Outcome {
             });
             sent
         }
-        _ => return up.judge(&tree::read(&source), &tree::Tree::new()),
+        _ => return up.judge(&file_trees::read(&source), &file_trees::Tree::new()),
     };
     let down = stage.copy(
         &[
@@ -312,17 +312,17 @@ pub fn round_trip(stage: &Stage<'_>, words: &[&str]) -> Outcome {
         ]
         .concat(),
     );
-    match down.judge(&sent, &tree::read(&stage.here("back"))) {
+    match down.judge(&sent, &file_trees::read(&stage.here("back"))) {
         Outcome::Ok if code == Some(1) => Outcome::Refused(up.reason()),
         outcome => outcome,
     }
 }
 
 fn append(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.here("log"), MIB, 1);
+    file_trees::write(&stage.here("log"), MIB, 1);
     let first = stage.copy(&[&stage.at("log"), &stage.url("log")]);
-    tree::write(&stage.here("log"), MIB + 777, 1);
-    tree::set_seconds(&stage.here("log"), 1_600_000_000);
+    file_trees::write(&stage.here("log"), MIB + 777, 1);
+    file_trees::set_seconds(&stage.here("log"), 1_600_000_000);
     let again = stage.copy(&[&stage.at("log"), &stage.url("log"), "--update"]);
     Outcome::of(first.code == Some(0), || first.reason())
         .and(|| stage.judge(&again, &stage.here("log"), &stage.there("log")))
@@ -330,8 +330,8 @@ fn append(stage: &Stage<'_>) -> Outcome {
 
 fn replace(stage: &Stage<'_>) -> Outcome {
     for (name, bytes) in [("small", 500), ("large", 2 * MIB)] {
-        tree::write(&stage.here(&format!("a/{name}")), bytes, 1);
-        tree::write(&stage.there(&format!("a/{name}")), bytes + 99, 2);
+        file_trees::write(&stage.here(&format!("a/{name}")), bytes, 1);
+        file_trees::write(&stage.there(&format!("a/{name}")), bytes + 99, 2);
     }
     for folder in ["a", "a/small", "a/large"] {
         fs::set_permissions(stage.there(folder), fs::Permissions::from_mode(0o777))
@@ -342,11 +342,11 @@ fn replace(stage: &Stage<'_>) -> Outcome {
 }
 
 fn keep(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.here("a"), 500, 1);
-    tree::write(&stage.there("a"), 501, 2);
-    let before = tree::file(&stage.there("a"));
+    file_trees::write(&stage.here("a"), 500, 1);
+    file_trees::write(&stage.there("a"), 501, 2);
+    let before = file_trees::file(&stage.there("a"));
     let said = stage.copy(&[&stage.at("a"), &stage.url("a")]);
-    let kept = tree::file(&stage.there("a")) == before;
+    let kept = file_trees::file(&stage.there("a")) == before;
     Outcome::of(
         kept && said.code == Some(65) && said.reason().contains("exists"),
         || format!("exit code {:?}, kept {kept}: {}", said.code, said.reason()),
@@ -355,13 +355,13 @@ fn keep(stage: &Stage<'_>) -> Outcome {
 
 fn update(stage: &Stage<'_>) -> Outcome {
     for number in 0..20 {
-        tree::write(
+        file_trees::write(
             &stage.here(&format!("a/{number}")),
             100 * number,
             number as u64,
         );
     }
-    tree::write(&stage.here("a/large"), 2 * MIB, 2);
+    file_trees::write(&stage.here("a/large"), 2 * MIB, 2);
     let first = stage.copy(&[&stage.at("a/"), &stage.url("a")]);
     let again = stage.copy(&[&stage.at("a/"), &stage.url("a"), "--update"]);
     stage
@@ -382,7 +382,7 @@ fn update(stage: &Stage<'_>) -> Outcome {
 
 fn delete(stage: &Stage<'_>) -> Outcome {
     for name in ["a/keep", "a/go", "a/deep/go", "a/deep/keep"] {
-        tree::write(&stage.here(name), 10, 3);
+        file_trees::write(&stage.here(name), 10, 3);
     }
     let first = stage.copy(&[&stage.at("a/"), &stage.url("a")]);
     fs::remove_file(stage.here("a/go")).expect("our own file");
@@ -393,9 +393,9 @@ fn delete(stage: &Stage<'_>) -> Outcome {
 }
 
 fn dry_run(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.here("a/b"), 10, 3);
+    file_trees::write(&stage.here("a/b"), 10, 3);
     let said = stage.copy(&[&stage.at("a"), &stage.url(""), "--dry-run"]);
-    let nothing = tree::read(&stage.there("")).is_empty();
+    let nothing = file_trees::read(&stage.there("")).is_empty();
     Outcome::of(
         said.code == Some(0) && nothing && said.json["files"] == 1,
         || said.reason(),
@@ -405,7 +405,7 @@ fn dry_run(stage: &Stage<'_>) -> Outcome {
 fn small_files(stage: &Stage<'_>) -> Outcome {
     for number in 0..600 {
         let path = format!("source/写真 {}/{number}.jpg", number % 30);
-        tree::write(&stage.here(&path), number * 37 % 9000, number as u64);
+        file_trees::write(&stage.here(&path), number * 37 % 9000, number as u64);
     }
     round_trip(stage, &[])
 }
@@ -414,7 +414,7 @@ fn deep(stage: &Stage<'_>) -> Outcome {
     let mut path = "source".to_owned();
     for depth in 0..25 {
         path.push_str("/深");
-        tree::write(
+        file_trees::write(
             &stage.here(&format!("{path}/file {depth}")),
             depth * 10,
             depth as u64,
@@ -485,20 +485,20 @@ fn random_tree(stage: &Stage<'_>, seed: u64, files: u64, parts: &[&str]) -> Outc
         let is_name = is_hostile && ![".", ".."].contains(&&*name) || is_plain && name != ".";
         let path = format!("{folder}/{name}");
         if is_name && seen.insert(path.to_lowercase()) && !stage.here(&path).exists() {
-            tree::write(&stage.here(&path), bytes, number);
+            file_trees::write(&stage.here(&path), bytes, number);
         }
     }
     round_trip(stage, if is_hostile { &["--map-names"] } else { &[] })
 }
 
 fn sparse(stage: &Stage<'_>, size: u64, data: &[(u64, usize)]) -> Outcome {
-    tree::write_sparse(&stage.here("映画"), size, data);
+    file_trees::write_sparse(&stage.here("映画"), size, data);
     let said = stage.copy(&[&stage.at("映画"), &stage.url("映画")]);
     stage.judge(&said, &stage.here("映画"), &stage.there("映画"))
 }
 
 fn sparse_down(stage: &Stage<'_>) -> Outcome {
-    tree::write_sparse(
+    file_trees::write_sparse(
         &stage.there("映画"),
         50 << 20,
         &[(30 << 20, 2 * MIB), (40 << 20, 5)],
@@ -509,7 +509,7 @@ fn sparse_down(stage: &Stage<'_>) -> Outcome {
 
 fn seconds_of(stage: &Stage<'_>, times: &[(&str, i64)]) -> Outcome {
     for (path, expected) in times {
-        let found = tree::seconds(&stage.there(path));
+        let found = file_trees::seconds(&stage.there(path));
         if found != *expected {
             return Outcome::Lost(format!(
                 "the time of `{path}` is {found} and not {expected}"
@@ -525,8 +525,8 @@ fn times(stage: &Stage<'_>) -> Outcome {
         ("a/large", 1_500_000_002),
         ("a", 1_400_000_000),
     ];
-    tree::write(&stage.here("a/small"), 10, 1);
-    tree::write(&stage.here("a/large"), MIB, 2);
+    file_trees::write(&stage.here("a/small"), 10, 1);
+    file_trees::write(&stage.here("a/large"), MIB, 2);
     let touched = std::process::Command::new("touch")
         .args(["-d", "@1400000000"])
         .arg(stage.here("a"))
@@ -545,12 +545,12 @@ fn times_far(stage: &Stage<'_>) -> Outcome {
         ("a/large", 41_000_000),
     ];
     for (path, seconds) in times {
-        tree::write(
+        file_trees::write(
             &stage.here(path),
             if path == "a/large" { MIB } else { 10 },
             1,
         );
-        tree::set_seconds(&stage.here(path), seconds as u64);
+        file_trees::set_seconds(&stage.here(path), seconds as u64);
     }
     let said = stage.copy(&[&stage.at("a/"), &stage.url("a")]);
     stage
@@ -560,7 +560,7 @@ fn times_far(stage: &Stage<'_>) -> Outcome {
 
 fn read_only(stage: &Stage<'_>) -> Outcome {
     for (name, bytes) in [("source/small", 10), ("source/large", MIB)] {
-        tree::write(&stage.here(name), bytes, 1);
+        file_trees::write(&stage.here(name), bytes, 1);
         fs::set_permissions(stage.here(name), fs::Permissions::from_mode(0o444)).expect("our own");
     }
     round_trip(stage, &[])
@@ -589,7 +589,7 @@ const WINDOWS_NAMES: &[&[u8]] = &[
 fn names(stage: &Stage<'_>, names: &[&[u8]], words: &[&str]) -> Outcome {
     for (number, name) in names.iter().enumerate() {
         let path = stage.here("source").join(named(name));
-        tree::write(&path, 10 + number, number as u64);
+        file_trees::write(&path, 10 + number, number as u64);
     }
     round_trip(stage, words)
 }
@@ -655,7 +655,7 @@ fn names_there(stage: &Stage<'_>) -> Outcome {
         b"plain",
     ];
     for (number, name) in names.iter().enumerate() {
-        tree::write(
+        file_trees::write(
             &stage.there("a").join(named(name)),
             10 + number,
             number as u64,
@@ -667,10 +667,10 @@ fn names_there(stage: &Stage<'_>) -> Outcome {
         "--map-names",
     ]);
     let (there, here) = (
-        tree::read(&stage.there("a")),
+        file_trees::read(&stage.there("a")),
         match stage.here("a").exists() {
-            true => tree::read(&stage.here("a")),
-            false => tree::Tree::new(),
+            true => file_trees::read(&stage.here("a")),
+            false => file_trees::Tree::new(),
         },
     );
     let missing = there
@@ -704,7 +704,7 @@ fn names_there(stage: &Stage<'_>) -> Outcome {
 fn verify(stage: &Stage<'_>, up: bool) -> Outcome {
     for (name, bytes) in [("small", 70), ("large", 9 * MIB + 1), ("写真", 300_000)] {
         let path = format!("a/{name}");
-        tree::write(
+        file_trees::write(
             &if up {
                 stage.here(&path)
             } else {
@@ -737,12 +737,12 @@ fn resume(stage: &Stage<'_>, up: bool) -> Outcome {
         true => (stage.here("film"), stage.there("film")),
         false => (stage.there("film"), stage.here("film")),
     };
-    tree::write(&source, BYTES, 5);
+    file_trees::write(&source, BYTES, 5);
     let path = Path {
         rate: 12 << 20,
         ..Path::default()
     };
-    let slow = proxy::open(stage.address(), path);
+    let slow = slow_or_cut_proxy::open(stage.address(), path);
     let words = |there| {
         let here = stage.at("film");
         if up { [here, there] } else { [there, here] }
@@ -791,13 +791,13 @@ fn cut(stage: &Stage<'_>, up: bool) -> Outcome {
         true => (stage.here("film"), stage.there("film")),
         false => (stage.there("film"), stage.here("film")),
     };
-    tree::write(&source, 40 * MIB, 5);
+    file_trees::write(&source, 40 * MIB, 5);
     let path = Path {
         cut_after: 11 << 20,
         cuts: 3,
         ..Path::default()
     };
-    let port = proxy::open(stage.address(), path);
+    let port = slow_or_cut_proxy::open(stage.address(), path);
     let (here, there) = (stage.at("film"), stage.url_by(port, "film"));
     let said = match up {
         true => stage.copy(&[&here, &there]),
@@ -826,14 +826,14 @@ fn listing(stage: &Stage<'_>) -> Outcome {
 }
 
 fn on_server(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.there("a/large"), 5 * MIB, 1);
-    tree::write(&stage.there("a/small"), 50, 2);
+    file_trees::write(&stage.there("a/large"), 5 * MIB, 1);
+    file_trees::write(&stage.there("a/small"), 50, 2);
     let said = stage.copy(&[&format!("{}/", stage.url("a")), &stage.url("b")]);
     stage.judge(&said, &stage.there("a"), &stage.there("b"))
 }
 
 fn wrong_share(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.here("a"), 5, 1);
+    file_trees::write(&stage.here("a"), 5, 1);
     let said = stage.copy(&[&stage.at("a"), &stage.url_of("nowhere", "a")]);
     let lists = said.stderr.contains(super::servers::SHARE);
     Outcome::of(said.code == Some(65) && lists, || {
@@ -842,7 +842,7 @@ fn wrong_share(stage: &Stage<'_>) -> Outcome {
 }
 
 fn wrong_password(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.here("a"), 5, 1);
+    file_trees::write(&stage.here("a"), 5, 1);
     let login = format!("username={}\npassword=wrong\n", super::servers::USER);
     fs::write(stage.here("login"), login).expect("our own file");
     let said = stage.copy(&[&stage.at("a"), &stage.url("a")]);
@@ -853,7 +853,7 @@ fn wrong_password(stage: &Stage<'_>) -> Outcome {
 }
 
 fn symbolic_links(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.there("a/file"), 5, 1);
+    file_trees::write(&stage.there("a/file"), 5, 1);
     for (target, link) in [
         ("file", "a/link"),
         ("nowhere", "a/dangling"),
@@ -863,10 +863,10 @@ fn symbolic_links(stage: &Stage<'_>) -> Outcome {
     }
     let said = stage.copy(&[&format!("{}/", stage.url("a")), &stage.at("a")]);
     let here = match stage.here("a").exists() {
-        true => tree::read(&stage.here("a")),
-        false => tree::Tree::new(),
+        true => file_trees::read(&stage.here("a")),
+        false => file_trees::Tree::new(),
     };
-    let file = tree::file(&stage.there("a/file"));
+    let file = file_trees::file(&stage.there("a/file"));
     // With the POSIX extensions, a link that stays in the folder is one here.
     let is_link = |node: &Node, target: &str| *node == Node::Link(target.into());
     let is_known = |path: &[u8], node: &Node| match path {
@@ -889,8 +889,8 @@ fn symbolic_links(stage: &Stage<'_>) -> Outcome {
 
 /// A folder of the share that is called a link's, over a link to it, with all else in the folder of the link.
 fn referred(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.there("a/film"), MIB, 1);
-    tree::write(&stage.there("a/deep/small"), 5, 2);
+    file_trees::write(&stage.there("a/film"), MIB, 1);
+    file_trees::write(&stage.there("a/deep/small"), 5, 2);
     for folder in ["a", "a/deep"] {
         fs::set_permissions(stage.there(folder), fs::Permissions::from_mode(0o777))
             .expect("our own");
@@ -904,7 +904,7 @@ fn referred(stage: &Stage<'_>) -> Outcome {
     let said = stage.copy(&[&stage.linked("link/deep"), &stage.at("one/")]);
     let listed = stage.run(&["ls", &stage.linked("link"), "--json"]);
     let checked = stage.run(&["check", &stage.linked("link"), "--quick"]);
-    tree::write(&stage.here("up/new"), 70_000, 3);
+    file_trees::write(&stage.here("up/new"), 70_000, 3);
     let sent = stage.copy(&[&stage.at("up/"), &stage.linked("link/up")]);
     stage
         .judge(&said, &stage.there("a/deep"), &stage.here("one/deep"))

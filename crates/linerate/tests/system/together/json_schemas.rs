@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::structure::sources;
-use crate::support::{self, Lab};
+use crate::architecture_rules::sources;
+use crate::lab_and_program::{self, Lab};
 
 /// Commands that need no lab, each with its words; `FOLDER` is a folder of the test's own.
 const ALONE: [(&str, &str); 15] = [
@@ -107,7 +107,7 @@ fn check(
     let said = String::from_utf8_lossy(&output.stderr);
     let is_verdict = output.status.code().is_some_and(|code| code < 64);
     assert!(is_verdict, "{command} {words:?}: {said}");
-    support::json(command, &output.stdout);
+    lab_and_program::json(command, &output.stdout);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn commands_without_a_lab_print_what_their_schemas_say() {
     fs::write(folder.path().join("table.csv"), TABLE).expect("room on the disk");
     let path = folder.path().display().to_string();
     for command in ALONE {
-        let mut linerate = support::linerate();
+        let mut linerate = lab_and_program::linerate();
         linerate.env("LINERATE_STATE_DIR", folder.path().join("state"));
         check(linerate, command, |word| word.replace("FOLDER", &path));
     }
@@ -143,7 +143,7 @@ fn no_schema_is_without_a_test() {
     let sources = sources().into_iter();
     let tests = sources.filter(|(path, _)| path.starts_with("crates/linerate/tests/system"));
     let tests: String = tests.map(|(_, text)| text).collect();
-    let files = fs::read_dir(support::schemas()).expect("the schemas");
+    let files = fs::read_dir(lab_and_program::schemas()).expect("the schemas");
     let names = files.filter_map(|file| {
         let name = file.expect("an entry").file_name().into_string();
         let name = name.expect("UTF-8");

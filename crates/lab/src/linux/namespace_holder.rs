@@ -12,7 +12,7 @@ use host::exec::{Command, Exec, Local, Process};
 use locale::{Message, say};
 
 use super::krb5_and_resolv_conf;
-use super::namespace::{Namespace, child_of};
+use super::namespace_exec::{Namespace, child_of};
 use super::share_user::{Account, USER_ID, random_bytes, with_entry};
 use super::supervisor_event::Event;
 use crate::topology::USER;

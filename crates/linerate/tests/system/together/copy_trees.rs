@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use predicates::prelude::*;
 use serde_json::Value;
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 const SHARE: &str = "smb://10.77.1.2/media";
 
@@ -15,7 +15,7 @@ fn on_client(lab: &Lab, words: &[&str]) -> assert_cmd::Command {
     let mut command = lab.linerate();
     command
         .args(["lab", "run", &lab.host("client"), "--"])
-        .arg(support::path())
+        .arg(lab_and_program::path())
         .args(words);
     command
 }
@@ -29,13 +29,13 @@ fn copy(lab: &Lab, argv: &[&str]) -> assert_cmd::Command {
 /// What `ls --json` says.
 fn listed(lab: &Lab, place: &str) -> Value {
     let said = on_client(lab, &["ls", place, "--json"]).assert().success();
-    support::json("ls", &said.get_output().stdout)
+    lab_and_program::json("ls", &said.get_output().stdout)
 }
 
 /// What `--json` says of a copy that succeeds.
 fn copied(lab: &Lab, argv: &[&str]) -> Value {
     let said = copy(lab, argv).arg("--json").assert().success();
-    support::json("copy", &said.get_output().stdout)
+    lab_and_program::json("copy", &said.get_output().stdout)
 }
 
 fn write(path: &Path, bytes: usize, seconds: u64) {
@@ -229,7 +229,7 @@ fn check_one_server_under_two_names(lab: &Lab) {
 fn slow_and_small(name: &str) -> Lab {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let topology = folder.path().join("slow.toml");
-    let text = fs::read_to_string(support::topology()).expect("the example");
+    let text = fs::read_to_string(lab_and_program::topology()).expect("the example");
     let text = text.replace("1Gbit", "60Mbit").replace("4GiB", "64MiB");
     fs::write(&topology, text).expect("room on the disk");
     Lab::of(name, &topology)
@@ -241,10 +241,10 @@ fn begin_and_kill(lab: &Lab, argv: &[&str], signal: &str, has_record: impl Fn() 
     let script = format!(
         "echo $$ > {}; exec {} copy {} --channels 1",
         pid.display(),
-        support::path().display(),
+        lab_and_program::path().display(),
         argv.join(" ")
     );
-    let mut copying = std::process::Command::new(support::path())
+    let mut copying = std::process::Command::new(lab_and_program::path())
         .env("LINERATE_STATE_DIR", lab.folder().join("state"))
         .args(["lab", "run", &lab.host("client"), "--", "sh", "-c", &script])
         .stdout(std::process::Stdio::null())

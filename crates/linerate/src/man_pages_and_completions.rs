@@ -8,13 +8,13 @@ use locale::say;
 
 use crate::args::ManArguments;
 use crate::failure::{CommandError, Kind};
-use crate::{help, terminal};
+use crate::{help, stdout_and_stderr};
 
 /// Prints the manual page of a command, or the words of all commands that have one, each on a line of its own.
 pub fn page(arguments: &ManArguments) -> Result<ExitCode, CommandError> {
     let all = help::reference();
     if arguments.list {
-        terminal::print(&words_of(&all, &[]).join("\n"));
+        stdout_and_stderr::print(&words_of(&all, &[]).join("\n"));
         return Ok(ExitCode::SUCCESS);
     }
     let mut command = &all;
@@ -39,7 +39,7 @@ pub fn page(arguments: &ManArguments) -> Result<ExitCode, CommandError> {
         .map_err(|error| {
             CommandError::caused(Kind::Internal, say("error-check.manual-page"), &error)
         })?;
-    terminal::print_piece(&String::from_utf8_lossy(&roff));
+    stdout_and_stderr::print_piece(&String::from_utf8_lossy(&roff));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -66,7 +66,7 @@ pub fn completions(shell: Shell) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
     let mut command = as_typed(&help::command());
     clap_complete::generate(shell, &mut command, "linerate", &mut script);
-    terminal::print_piece(&String::from_utf8_lossy(&script));
+    stdout_and_stderr::print_piece(&String::from_utf8_lossy(&script));
     Ok(ExitCode::SUCCESS)
 }
 

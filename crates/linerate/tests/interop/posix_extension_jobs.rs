@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use super::jobs::round_trip;
-use super::stage::{Outcome, Said, Stage};
-use super::tree::{self, Node, named};
+use super::copy_and_ls_jobs::round_trip;
+use super::file_trees::{self, Node, named};
+use super::job_environment::{Outcome, Said, Stage};
 
 const MIB: usize = 1 << 20;
 
@@ -32,12 +32,12 @@ pub fn names(stage: &Stage<'_>) -> Outcome {
             // Some in one round trip, some not.
             let bytes = if number % 5 == 0 { MIB } else { 10 } + number;
             let path = stage.here(folder).join(named(name));
-            tree::write(&path, bytes, folder.len() as u64);
+            file_trees::write(&path, bytes, folder.len() as u64);
         }
     }
-    let source = tree::read(&stage.here("source"));
+    let source = file_trees::read(&stage.here("source"));
     let back = round_trip(stage, &[]);
-    let there = tree::read(&stage.there("copy"));
+    let there = file_trees::read(&stage.there("copy"));
     back.and(|| {
         let lost = source
             .iter()
@@ -54,7 +54,7 @@ pub fn names(stage: &Stage<'_>) -> Outcome {
             "--delete",
         ]);
         let (copied, deleted) = (&again.json["files"], &again.json["deleted"]);
-        let same = tree::read(&stage.there("copy")) == source;
+        let same = file_trees::read(&stage.there("copy")) == source;
         Outcome::of(
             again.code == Some(0) && *copied == 0 && *deleted == 0 && same,
             || {
@@ -84,22 +84,22 @@ pub fn names(stage: &Stage<'_>) -> Outcome {
 /// are without what the umask keeps from others.
 pub fn modes(stage: &Stage<'_>) -> Outcome {
     fs::create_dir(stage.here("made")).expect("our own");
-    let umask = 0o777 & !tree::mode(&stage.here("made"));
+    let umask = 0o777 & !file_trees::mode(&stage.here("made"));
     let files = [
         0o600, 0o640, 0o644, 0o664, 0o666, 0o700, 0o755, 0o775, 0o751, 0o444, 0o400, 0o4755, 0o2755,
     ];
     for mode in files {
         for (size, bytes) in [("small", 10), ("large", MIB)] {
             let path = stage.here(&format!("source/{size}-{mode:o}"));
-            tree::write(&path, bytes, 1);
-            tree::set_mode(&path, mode);
+            file_trees::write(&path, bytes, 1);
+            file_trees::set_mode(&path, mode);
         }
     }
     let folders = [0o700, 0o750, 0o755, 0o777, 0o711];
     for mode in folders {
         let path = stage.here(&format!("source/folder-{mode:o}"));
-        tree::write(&path.join("file"), 5, 2);
-        tree::set_mode(&path, mode);
+        file_trees::write(&path.join("file"), 5, 2);
+        file_trees::set_mode(&path, mode);
     }
     let paths = || {
         let of = |size| files.map(|mode| (format!("{size}-{mode:o}"), mode & 0o777));
@@ -108,7 +108,7 @@ pub fn modes(stage: &Stage<'_>) -> Outcome {
     };
     let wrong = |place: &dyn Fn(&str) -> std::path::PathBuf, umask: u32| {
         let mut wrong = paths().map(|(path, mode)| {
-            let (found, wanted) = (tree::mode(&place(&path)), mode & !umask);
+            let (found, wanted) = (file_trees::mode(&place(&path)), mode & !umask);
             (found != wanted).then(|| format!("{path} has {found:o} and not {wanted:o}"))
         });
         let wrong = wrong.find_map(|it| it).unwrap_or_default();
@@ -120,14 +120,14 @@ pub fn modes(stage: &Stage<'_>) -> Outcome {
         .and(|| {
             // Another one in the place of what is there, and what the server's disk alone has.
             let (source, there) = (stage.here("again/small-644"), stage.there("copy/small-644"));
-            tree::write(&source, 11, 3);
-            tree::set_mode(&source, 0o711);
+            file_trees::write(&source, 11, 3);
+            file_trees::set_mode(&source, 0o711);
             let up = stage.copy(&[&stage.at("again/"), &stage.url("copy"), "--force"]);
-            let replaced = (up.code, tree::mode(&there));
-            tree::write(&stage.there("own/tool"), 10, 4);
-            tree::set_mode(&stage.there("own/tool"), 0o7755);
+            let replaced = (up.code, file_trees::mode(&there));
+            file_trees::write(&stage.there("own/tool"), 10, 4);
+            file_trees::set_mode(&stage.there("own/tool"), 0o7755);
             let down = stage.copy(&[&format!("{}/", stage.url("own")), &stage.at("own")]);
-            let own = (down.code, tree::mode(&stage.here("own/tool")));
+            let own = (down.code, file_trees::mode(&stage.here("own/tool")));
             Outcome::of(
                 replaced == (Some(0), 0o711) && own == (Some(0), 0o755 & !umask),
                 || format!("replaced {replaced:?}, of its own {own:?}: {}", up.reason()),
@@ -164,15 +164,15 @@ pub fn links(stage: &Stage<'_>) -> Outcome {
         ("to-folder/../../secret", "around"),
     ];
     let make = |place: &dyn Fn(&str) -> std::path::PathBuf| {
-        tree::write(&place("source/file"), 5, 1);
-        tree::write(&place("source/deep/deeper/file"), 6, 1);
-        tree::write(&place("secret"), 7, 1);
+        file_trees::write(&place("source/file"), 5, 1);
+        file_trees::write(&place("source/deep/deeper/file"), 6, 1);
+        file_trees::write(&place("secret"), 7, 1);
         for (target, link) in KEPT.iter().chain(&LEFT) {
-            tree::link(target, &place("source").join(link));
+            file_trees::link(target, &place("source").join(link));
         }
     };
     make(&|path| stage.here(path));
-    let expected: tree::Tree = (tree::read(&stage.here("source")).into_iter())
+    let expected: file_trees::Tree = (file_trees::read(&stage.here("source")).into_iter())
         .filter(|(path, _)| {
             LEFT.iter()
                 .all(|(_, left)| left.as_bytes() != path.as_slice())
@@ -180,7 +180,7 @@ pub fn links(stage: &Stage<'_>) -> Outcome {
         .collect();
     let is_well = |said: &Said, folder: &str| {
         let (linked, left) = (&said.json["links"], &said.json["skipped"]);
-        let found = tree::read(&stage.here(folder));
+        let found = file_trees::read(&stage.here(folder));
         Outcome::of(
             said.code == Some(0)
                 && *linked == KEPT.len()
@@ -207,7 +207,7 @@ pub fn links(stage: &Stage<'_>) -> Outcome {
         .and(|| {
             // What is left out is not there.
             let said = down("copy", "back");
-            let found = tree::read(&stage.here("back"));
+            let found = file_trees::read(&stage.here("back"));
             Outcome::of(
                 said.json["links"] == KEPT.len() && found == expected,
                 || format!("back: {found:?}: {}", said.reason()),
@@ -225,10 +225,10 @@ pub fn links(stage: &Stage<'_>) -> Outcome {
         })
         .and(|| {
             fs::remove_file(stage.here("source/link")).expect("our own");
-            tree::link("deep/deeper", &stage.here("source/link"));
+            file_trees::link("deep/deeper", &stage.here("source/link"));
             let said = stage.copy(&[&stage.at("source/"), &stage.url("copy"), "--update"]);
             let back = down("copy", "other");
-            let link = tree::read(&stage.here("other")).remove(&b"link"[..]);
+            let link = file_trees::read(&stage.here("other")).remove(&b"link"[..]);
             let wanted = Some(Node::Link("deep/deeper".into()));
             Outcome::of(said.json["links"] == 1 && link == wanted, || {
                 format!("changed: {link:?}: {} {}", said.reason(), back.reason())
@@ -249,19 +249,19 @@ pub fn links(stage: &Stage<'_>) -> Outcome {
 
 /// Links on the path that is given, and those that are to be followed.
 pub fn followed_links(stage: &Stage<'_>) -> Outcome {
-    tree::write(&stage.there("v1/file"), 5, 1);
-    tree::write(&stage.there("v1/a:b"), 6, 1);
-    tree::set_mode(&stage.there("v1"), 0o777);
-    tree::link("v1", &stage.there("current"));
-    tree::link("../v1/file", &stage.there("all/link"));
-    tree::link("v1/file", &stage.there("one"));
-    let v1 = tree::read(&stage.there("v1"));
+    file_trees::write(&stage.there("v1/file"), 5, 1);
+    file_trees::write(&stage.there("v1/a:b"), 6, 1);
+    file_trees::set_mode(&stage.there("v1"), 0o777);
+    file_trees::link("v1", &stage.there("current"));
+    file_trees::link("../v1/file", &stage.there("all/link"));
+    file_trees::link("v1/file", &stage.there("one"));
+    let v1 = file_trees::read(&stage.there("v1"));
     let down = stage.copy(&[&format!("{}/", stage.url("current")), &stage.at("down")]);
     let one = stage.copy(&[&stage.url("one"), &stage.at("one")]);
-    tree::write(&stage.here("up/new"), 7, 1);
+    file_trees::write(&stage.here("up/new"), 7, 1);
     let up = stage.copy(&[&stage.at("up/"), &stage.url("current/deep")]);
-    let here = |path: &str| tree::read(&stage.here(path));
-    let file = tree::file(&stage.there("v1/file"));
+    let here = |path: &str| file_trees::read(&stage.here(path));
+    let file = file_trees::file(&stage.there("v1/file"));
     Outcome::of(here("down") == v1, || format!("down: {}", down.reason()))
         .and(|| stage.judge(&one, &stage.there("v1/file"), &stage.here("one")))
         .and(|| stage.judge(&up, &stage.here("up"), &stage.there("v1/deep")))

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use predicates::prelude::*;
 use serde_json::Value;
 
-use crate::support::{self, Lab};
+use crate::lab_and_program::{self, Lab};
 
 /// Seconds of the leases.
 const LEASE: &str = "8";
@@ -50,7 +50,7 @@ fn a_setting_is_shown_made_listed_and_undone() {
     );
     assert_eq!(lab.facts(), before);
     let made = set(&["--json"]).success();
-    let made = support::json("set", &made.get_output().stdout);
+    let made = lab_and_program::json("set", &made.get_output().stdout);
     let id = made["change"].as_str().expect("an id").to_owned();
     assert_eq!(
         made["settings"][0]["before"],
@@ -82,7 +82,7 @@ fn both_ends_are_shown_and_where_they_contradict_each_other_comes_first() {
             .assert()
     };
     let said = inspect(&["--json"]).success();
-    let said = support::json("inspect", &said.get_output().stdout);
+    let said = lab_and_program::json("inspect", &said.get_output().stdout);
     assert_eq!(said["contradictions"].as_array().map(Vec::len), Some(0));
     inspect(&[]).success().stdout(
         predicate::str::contains("nic.mtu (bytes)")
@@ -98,7 +98,7 @@ fn both_ends_are_shown_and_where_they_contradict_each_other_comes_first() {
     set("nic.mtu@lan2", "9000");
     set("tcp.sack", "off");
     let said = inspect(&["--json"]).code(1);
-    let said = support::json("inspect", &said.get_output().stdout);
+    let said = lab_and_program::json("inspect", &said.get_output().stdout);
     let found = said["contradictions"].as_array().expect("a list");
     let kinds: Vec<&str> = found
         .iter()
@@ -141,7 +141,7 @@ fn the_link_of_a_session_is_not_reset_where_nobody_can_be_asked() {
             session,
         ]);
         command
-            .arg(support::path())
+            .arg(lab_and_program::path())
             .args(["set", "local"])
             .args(settings);
         command.assert()
@@ -219,7 +219,7 @@ fn lines_of_smb_conf_are_added_read_back_and_taken_out_again() {
 #[test]
 fn a_setting_is_explained_without_any_host() {
     let explain = |id: &str| {
-        support::linerate()
+        lab_and_program::linerate()
             .args(["inspect", "--explain", id])
             .assert()
     };
@@ -296,10 +296,10 @@ fn on_client(lab: &Lab, journal: &str, arguments: &[&str]) -> Command {
         "LINERATE_STATE_DIR={}",
         lab.folder().join(journal).display()
     );
-    let mut command = Command::new(support::path());
+    let mut command = Command::new(lab_and_program::path());
     command
         .args(["lab", "run", &lab.host("client"), "--", "env", &state])
-        .arg(support::path())
+        .arg(lab_and_program::path())
         .args(arguments)
         .stdin(Stdio::null());
     command

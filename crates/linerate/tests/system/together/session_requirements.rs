@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{self, Lab, linerate};
+use crate::lab_and_program::{self, Lab, linerate};
 
 const SHARE: &str = "smb://10.77.1.2/media/";
 /// A server that makes guests of strangers, and lets them use the share.
@@ -19,7 +19,8 @@ const OPEN_TO_GUESTS: &str = "
 fn open_lab(name: &str) -> Lab {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let topology = folder.path().join("open.toml");
-    let text = fs::read_to_string(support::topology()).expect("the example") + OPEN_TO_GUESTS;
+    let text =
+        fs::read_to_string(lab_and_program::topology()).expect("the example") + OPEN_TO_GUESTS;
     fs::write(&topology, text).expect("room on the disk");
     Lab::of(name, &topology)
 }
@@ -28,7 +29,7 @@ fn open_lab(name: &str) -> Lab {
 fn on_client(lab: &Lab, words: &str) -> std::process::Output {
     let script = format!(
         "LINERATE_PASSWORD=secret {} {words}",
-        support::path().display()
+        lab_and_program::path().display()
     );
     let client = lab.host("client");
     let words = ["lab", "run", &client, "--", "sh", "-c", &script];
@@ -81,7 +82,7 @@ fn a_session_is_what_was_asked_for_and_says_so() {
         let output = on_client(&lab, &words);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words}: {stderr}");
-        let said = support::json("copy", &output.stdout);
+        let said = lab_and_program::json("copy", &output.stdout);
         assert_eq!(said["servers"][0]["session"], agreed, "{words}");
         let protected = agreed["data_signed"] == true || agreed["encryption"] != Value::Null;
         assert_eq!(said["protected"], protected, "{words}");
@@ -97,7 +98,7 @@ fn a_session_is_what_was_asked_for_and_says_so() {
         &lab,
         &format!("check {SHARE} --sign required --seconds 0.2 --repetitions 1 --json"),
     );
-    let said = support::json("check", &check.stdout);
+    let said = lab_and_program::json("check", &check.stdout);
     // The rungs of one channel, and the one of as many as there are links.
     let agreed = |channels| session("user", "3.1.1", Some("AES-128-GMAC"), None, channels);
     let mut sessions = said["sessions"].as_array().expect("a list").clone();

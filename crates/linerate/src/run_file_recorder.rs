@@ -17,7 +17,7 @@ use crate::args::{LoginArguments, OutputArguments};
 use crate::changes::style;
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{confine, credentials, share, terminal};
+use crate::{command_sandbox, credentials, share, stdout_and_stderr};
 
 /// A run that is being written.
 #[derive(Debug)]
@@ -170,29 +170,31 @@ pub fn read(path: &Path) -> Result<RunAnalysis, CommandError> {
 /// Prints a run as text or JSON, and writes its page where one is asked for.
 pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, CommandError> {
     let run = Run::read(path)?;
-    let sandboxes = confine::of_trials(&run);
+    let sandboxes = command_sandbox::of_trials(&run);
     let analysis = analysis::analyze(&run);
     drop(run);
     if output.json {
-        terminal::print_json(&report::Report {
+        stdout_and_stderr::print_json(&report::Report {
             run_file: Some(path),
             ..report::json(&analysis)
         });
     } else {
-        terminal::print_drawn(&report::page(&analysis, style()));
+        stdout_and_stderr::print_drawn(&report::page(&analysis, style()));
         if output.verbose {
-            terminal::print_drawn(&report::details(&analysis, style()));
+            stdout_and_stderr::print_drawn(&report::details(&analysis, style()));
         }
         let path = path.display().to_string();
-        terminal::say(&said(&say("written-file.run").with("path", path)));
+        stdout_and_stderr::say(&said(&say("written-file.run").with("path", path)));
     }
     if output.verbose {
-        sandboxes.iter().for_each(|text| terminal::say(text));
+        sandboxes
+            .iter()
+            .for_each(|text| stdout_and_stderr::say(text));
     }
     if let Some(html) = &output.html {
         replace(html, report::html(&analysis).as_bytes())?;
         let html = html.display().to_string();
-        terminal::say(&said(&say("written-file.report").with("path", html)));
+        stdout_and_stderr::say(&said(&say("written-file.report").with("path", html)));
     }
     Ok(analysis)
 }
@@ -200,9 +202,9 @@ pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, Comman
 /// Prints what is said of a run, as text or JSON.
 pub fn print(analysis: &RunAnalysis, json: bool) {
     if json {
-        terminal::print_json(&report::json(analysis));
+        stdout_and_stderr::print_json(&report::json(analysis));
     } else {
-        terminal::print_drawn(&report::page(analysis, style()));
+        stdout_and_stderr::print_drawn(&report::page(analysis, style()));
     }
 }
 

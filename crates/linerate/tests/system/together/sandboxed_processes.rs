@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support;
+use crate::lab_and_program;
 
 /// How long a process may take to come to its work on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -24,13 +24,15 @@ impl Drop for Running {
 }
 
 fn start(arguments: &[&str]) -> Running {
-    start_by(Command::new(support::path()), arguments)
+    start_by(Command::new(lab_and_program::path()), arguments)
 }
 
 /// The same by a shell that has a file open.
 fn start_with_open(file: &str, arguments: &[&str]) -> Running {
     let mut shell = Command::new("sh");
-    shell.args(["-c", HOLDING, "sh", file]).arg(support::path());
+    shell
+        .args(["-c", HOLDING, "sh", file])
+        .arg(lab_and_program::path());
     start_by(shell, arguments)
 }
 
@@ -145,7 +147,7 @@ fn who_reads_a_run_file_for_a_page_has_no_rights_and_the_page_is_written_all_the
     // Root alone may look into the folder, read there and write.
     let folder = tempfile::tempdir().expect("a temporary folder");
     let run = folder.path().join("run.jsonl");
-    let fixture = fs::read_to_string(support::run_fixture()).expect("the fixture");
+    let fixture = fs::read_to_string(lab_and_program::run_fixture()).expect("the fixture");
     // To read it takes long enough to be seen.
     let unknown = "{}\n".repeat(4_000_000);
     let (header, records) = fixture.split_once('\n').expect("two lines");
@@ -183,7 +185,7 @@ fn who_proves_large_packets_has_no_rights_and_says_what_passes() {
         format!("{{\"nic\":\"lo\",\"mtu\":65536,\"remote\":\"{remote}\",\"port\":445}}")
     };
     let probe = |remote: &str| {
-        let child = Command::new(support::path())
+        let child = Command::new(lab_and_program::path())
             .arg("probe")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -217,7 +219,7 @@ fn who_proves_large_packets_has_no_rights_and_says_what_passes() {
 
 /// What a command says on standard error.
 fn said(arguments: &[&str]) -> String {
-    let output = support::linerate()
+    let output = lab_and_program::linerate()
         .args(arguments)
         .env("LINERATE_PASSWORD", "secret")
         .output()
@@ -249,7 +251,7 @@ fn who_lists_or_analyses_is_root_no_more() {
     assert!(says(&running, &NOBODY));
 
     let run = folder.path().join("run.jsonl");
-    fs::copy(support::run_fixture(), &run).expect("there is room");
+    fs::copy(lab_and_program::run_fixture(), &run).expect("there is room");
     let run = run.display().to_string();
     let whole = "sandbox of this command: complete";
     let arm = format!("one={run}");
@@ -268,7 +270,7 @@ fn what_a_sandbox_lacks_is_said_where_it_is_asked_for() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let here = folder.path().display().to_string();
     let page = folder.path().join("page.html").display().to_string();
-    let run = support::run_fixture().display().to_string();
+    let run = lab_and_program::run_fixture().display().to_string();
     let kept = "sandbox of this command: incomplete: it keeps root's rights";
     let complete = "sandbox of this command: complete";
     let closed = {
@@ -361,7 +363,7 @@ fn no_file_of_whoever_starts_it_is_open_in_a_process_without_rights() {
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (secret, run, html) = (path("secret"), path("run.jsonl"), path("page.html"));
     fs::write(&secret, "x").expect("there is room");
-    let fixture = fs::read_to_string(support::run_fixture()).expect("the fixture");
+    let fixture = fs::read_to_string(lab_and_program::run_fixture()).expect("the fixture");
     let (header, records) = fixture.split_once('\n').expect("two lines");
     // To read it takes long enough to be seen.
     let unknown = "{}\n".repeat(4_000_000);
@@ -384,7 +386,7 @@ fn no_file_of_whoever_starts_it_is_open_in_a_process_without_rights() {
     ] {
         let child = Command::new("sh")
             .args(["-c", HOLDING, "sh", &secret])
-            .arg(support::path())
+            .arg(lab_and_program::path())
             .args(arguments)
             .env("LINERATE_STATE_DIR", folder.path())
             .stdin(Stdio::piped())
