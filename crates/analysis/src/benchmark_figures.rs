@@ -7,7 +7,7 @@ use record::{
 
 use fit::rate;
 
-use crate::result::{CacheMark, TestFigures};
+use crate::analysis_result::{CacheMark, TestFigures};
 
 /// File systems whose direct operations go to the disk. Others take them and may use their cache all the
 /// same, as zfs does.

@@ -2,12 +2,12 @@
 //!
 //! `phase_effects` and `run_analysis` know trials, `diagnosis` knows facts and rungs.
 
+mod analysis_result;
 mod benchmark_figures;
 mod diagnosis;
 mod phase_effects;
-mod result;
 mod run_analysis;
-pub mod sequential;
+pub mod rung_and_probe_verdict;
 
 pub use diagnosis::{
     Budget, CAUSES, CauseId, CauseRow, CheckBase, Contradiction, Layer, Means, Mode, Next, Prove,
@@ -16,7 +16,7 @@ pub use diagnosis::{
 pub use phase_effects::{PhaseResult, phase};
 pub use run_analysis::analyze;
 
-pub use result::{
+pub use analysis_result::{
     Alone, ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, ChannelPair, ChannelUse,
     ClientChannels, Diagnosis, Effect, ExperimentResult, Fix, HostChange, HostEffort, LadderRung,
     LimitedBy, Multichannel, NoiseFloor, Proof, RunAnalysis, RungName, SessionKind, SmallFiles,

@@ -1,5 +1,5 @@
 //! What the sandbox of a trial costs: the same trial in a process without rights, as in the program, and in one
-//! with all rights, as pairs in random order. Needs root; `under_test` has to be built as well.
+//! with all rights, as pairs in random order. Needs root; `linerate_under_test` has to be built as well.
 //!
 //! `cargo run --release -p measure --example sandbox_cost [read|write|start [PAIRS]]`
 
@@ -70,7 +70,10 @@ fn main() -> ExitCode {
 /// Measures each of these; whether all is within what it may cost, and that is beyond doubt.
 fn compare(what: &[&str], pairs: Option<u32>) -> bool {
     let own = std::env::current_exe().expect("it runs");
-    let apart = own.with_file_name("under_test").display().to_string();
+    let apart = own
+        .with_file_name("linerate_under_test")
+        .display()
+        .to_string();
     let own = own.display().to_string();
     lab::down(LAB).ok();
     let topology = Topology::parse(TOPOLOGY).expect("it is right");

@@ -23,8 +23,8 @@ use rustix::fs::{FlockOperation, OFlags, flock, statvfs};
 use serde_json::Value;
 
 use crate::interval_sampling::Spans;
-use crate::share::{POOL_BYTES, TestData, check_space, test_name};
-use crate::stop::STOP_POLL;
+use crate::share_workload::{POOL_BYTES, TestData, check_space, test_name};
+use crate::stop_request::STOP_POLL;
 use crate::{Error, Stop, queue_depth_and_latency};
 
 /// Bytes of one operation that make sense.

@@ -8,8 +8,8 @@ use record::{Bytes, Direction, KeepInput, Nanoseconds, Place, ShareWorkload, Tim
 use smb::Login;
 
 use crate::fio_folder::{TestFile, direct_bytes};
-use crate::share;
-use crate::stop::STOP_POLL;
+use crate::share_workload;
+use crate::stop_request::STOP_POLL;
 use crate::{Error, Stop};
 
 /// Makes the file, says that it is there, and removes it once `stop` is asked for.
@@ -56,7 +56,7 @@ pub(crate) fn run(
                 file: record::FileUse::default(),
                 socket: record::SocketOptions::default(),
             };
-            share::keep(&workload, keep.data, login, stop, &mut |file| {
+            share_workload::keep(&workload, keep.data, login, stop, &mut |file| {
                 wait(file, None)
             })
         }

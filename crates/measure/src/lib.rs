@@ -6,9 +6,9 @@
 
 mod benchmark_recipes;
 mod error;
-mod executor;
+mod check_trial_executor;
 mod file_server_cpu;
-mod file_tasks;
+mod whole_file_tasks;
 mod fio_folder;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -18,32 +18,32 @@ mod iperf3_client;
 mod iperf3_server;
 mod kept_test_file;
 mod local_copy_folder;
-mod mtu;
+mod path_mtu_probe;
 mod page_cache_eviction;
 mod queue_depth_and_latency;
 mod read_copy_small_files;
 mod sandboxed_worker;
 mod scratch_folder;
-mod share;
+mod share_workload;
 mod socket_options;
-mod stop;
+mod stop_request;
 mod tcp_and_engine_clock;
 mod trial_launcher;
 mod trial_process;
 
 pub use benchmark_recipes::{PRESETS, Preset, preset, recipe, recipe_named_by_a_file};
 pub use error::{Error, message_of, ticket_hint};
-pub use executor::{Executed, Executor, Setup};
+pub use check_trial_executor::{Executed, Executor, Setup};
 pub use file_server_cpu::Serving;
 pub use fio_folder::fio_command;
 pub use host_counters::Counters;
 pub use iperf3_server::{FarServer, IPERF3_PORT};
-pub use mtu::{MtuTarget, probe_main};
+pub use path_mtu_probe::{MtuTarget, probe_main};
 pub use sandboxed_worker::Worker;
 #[cfg(unix)]
 pub use sandboxed_worker::worker_main;
-pub use share::{agreed, demanded, login};
-pub use stop::Stop;
+pub use share_workload::{agreed, demanded, login};
+pub use stop_request::Stop;
 pub use trial_launcher::{Kept, Runner};
 pub use trial_process::{Failed, check, trial, trial_main};
 

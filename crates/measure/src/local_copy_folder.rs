@@ -11,7 +11,7 @@ use smb::copy::Place;
 
 use crate::fio_folder::{file_system, no_disk, whole};
 use crate::scratch_folder::ScratchFolder;
-use crate::share::SPARE_SHARE;
+use crate::share_workload::SPARE_SHARE;
 use crate::{Error, Stop};
 
 /// Where files are in memory.

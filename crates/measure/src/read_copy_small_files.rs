@@ -21,8 +21,8 @@ use crate::fio_folder::check_free_space;
 use crate::interval_sampling::cpu;
 use crate::local_copy_folder::{self, no_near};
 use crate::scratch_folder::ScratchFolder;
-use crate::share::{Connected, TestData, agreed, connections, joined, pieces, unbroken};
-use crate::stop::{STOP_POLL, stoppable};
+use crate::share_workload::{Connected, TestData, agreed, connections, joined, pieces, unbroken};
+use crate::stop_request::{STOP_POLL, stoppable};
 use crate::{Error, Stop, fill_random};
 
 /// Samples of one job, beside the first part of it, which is for getting under way.

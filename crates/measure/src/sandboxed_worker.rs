@@ -22,7 +22,7 @@ mod imp {
     use crate::scratch_folder::ScratchFolder;
     use crate::trial_process::input::{Input, read_input};
     use crate::trial_process::performer::{Failed, Performer, Watched, fail, perform, when_ended};
-    use crate::{Error, share};
+    use crate::{Error, share_workload};
 
     fn system(id: &'static str) -> impl Fn(io::Error) -> Error {
         move |source| Error::System {
@@ -73,7 +73,7 @@ mod imp {
                 hang_up.shutdown(Shutdown::Both).ok();
                 watch.abandoned(orphaned);
             })?;
-            let login = share::login(input.credentials());
+            let login = share_workload::login(input.credentials());
             serve_tokens(&login, input.server(), &ours, &ours, &login_hint).ok();
             // A process that asked nonsense gets no answer, and must not wait for one.
             ours.shutdown(Shutdown::Both).ok();

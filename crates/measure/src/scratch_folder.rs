@@ -18,7 +18,7 @@ use rustix::fs::{Advice, FlockOperation, fadvise, fcntl_lock, syncfs};
 use smb::copy::Place;
 use smb::{Access, Disposition, OpenOptions as HowToOpen, Tree};
 
-use crate::share::{check_space, joined, pieces, test_name};
+use crate::share_workload::{check_space, joined, pieces, test_name};
 use crate::{Error, Stop, fio_folder};
 use in_use_lock::{HOLD, Hold, Parent};
 use removal::{remove_folder, remove_leftovers};

@@ -15,7 +15,7 @@ use record::{
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::stop::{STOP_POLL, meanwhile};
+use crate::stop_request::{STOP_POLL, meanwhile};
 use crate::{Error, MtuTarget, Stop};
 
 /// What a trial may take beside its warm-up and counted time: start, login, the exchange at the end.

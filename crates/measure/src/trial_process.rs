@@ -13,7 +13,7 @@ use performer::{Performer, Watched, fail, perform, run, when_ended};
 
 use crate::interval_sampling::Spans;
 use crate::sandboxed_worker::Worker;
-use crate::{Error, Stop, file_tasks, fio_folder, iperf3_client, local_copy_folder, share};
+use crate::{Error, Stop, whole_file_tasks, fio_folder, iperf3_client, local_copy_folder, share_workload};
 
 /// Runs one trial in this process. `emit` gets each sample when it is over.
 ///
@@ -25,7 +25,7 @@ pub fn trial(
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
     let near = local_copy_folder::make(&input.workload, stop)?;
-    let login = share::login(input.credentials.as_ref());
+    let login = share_workload::login(input.credentials.as_ref());
     run(&input.workload, &login, near.as_ref(), stop, emit)
 }
 
@@ -36,9 +36,9 @@ pub fn trial(
 pub fn check(workload: &Workload) -> Result<(), Error> {
     match workload {
         Workload::Tcp(workload) => iperf3_client::check(workload)?,
-        Workload::Share(workload) => share::policy(workload).map(drop)?,
+        Workload::Share(workload) => share_workload::policy(workload).map(drop)?,
         Workload::Folder(workload) => fio_folder::check(workload)?,
-        Workload::Task(workload) => file_tasks::check(workload)?,
+        Workload::Task(workload) => whole_file_tasks::check(workload)?,
         Workload::Job(_) => return Ok(()),
     }
     Spans::new(&workload.timing()).map(drop)
@@ -68,7 +68,7 @@ pub fn trial_main(
         let ended = worker.run(&input, stdin, orphaned);
         return ended.unwrap_or_else(|error| fail(&mut stdout, &error));
     }
-    let login = share::login(input.credentials());
+    let login = share_workload::login(input.credentials());
     let watched = Watched::new(&input);
     let watch = watched.clone();
     if let Err(error) = when_ended(stdin, move || watch.abandoned(orphaned)) {

@@ -8,7 +8,7 @@ use record::{ProbeKind, Rung};
 
 use super::causes::{self, Evidence, Finding};
 use super::finding::{Basis, Reach};
-use crate::sequential::{Loss, MATTERS, Sequential};
+use crate::rung_and_probe_verdict::{Loss, MATTERS, Sequential};
 use crate::{Cause, Proof, State, Trust};
 use stats::Estimate;
 

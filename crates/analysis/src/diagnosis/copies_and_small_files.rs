@@ -5,7 +5,7 @@ use record::{Direction, Job, Rung, Storage, TrialRecord, Workload};
 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
-use super::{ladder_and_probe_trials, transfer_counters};
+use super::{ladder_and_probe_trials, tcp_and_host_effort_per_rung};
 use crate::{RungName, SmallFiles};
 use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT};
 use stats::Unit;
@@ -29,7 +29,7 @@ pub(super) fn notes(seen: &Evidence) -> Vec<Message> {
 
 /// How long a small file takes, each direction.
 pub(super) fn small_files(seen: &Evidence) -> Vec<SmallFiles> {
-    let request = transfer_counters::request(seen).map(|request| request.value);
+    let request = tcp_and_host_effort_per_rung::request(seen).map(|request| request.value);
     let directions = DIRECTIONS.into_iter().filter_map(|direction| {
         let times = seen
             .of_rung(Rung::SmallFiles)

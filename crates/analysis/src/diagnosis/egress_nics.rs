@@ -7,7 +7,7 @@ use record::{HostFacts, InterfaceAddress, LinkState, Medium, Nic, Route, System}
 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
-use super::network::{has_no_line, is_link_local, line_bits};
+use super::nic_pairs::{has_no_line, is_link_local, line_bits};
 use crate::RungName;
 
 /// A host and the NIC by which it sends to the other one.

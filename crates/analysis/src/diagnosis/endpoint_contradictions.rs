@@ -7,7 +7,7 @@ use record::{
     HostFacts, HostName, InterfaceAddress, LinkState, Nic, Route, Setting, System, Target, Value,
 };
 
-use super::network::{bit_rate, is_link_local, line_bits};
+use super::nic_pairs::{bit_rate, is_link_local, line_bits};
 
 /// The least ratio of two line rates that counts as different.
 const FASTER: f64 = 1.5;
@@ -425,4 +425,4 @@ fn pauses_agree(one: &str, two: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+mod injected_contradictions;

@@ -22,9 +22,9 @@ use super::ladder::{
 use super::ladder_and_probe_trials::{
     FOREIGN_SHARE, Measured, ProbeTrial, above_advertised, measured, of_ladder, probes,
 };
-use super::network::{Network, Pair, Ports, has_no_line, is_only_advertised};
+use super::nic_pairs::{Network, Pair, Ports, has_no_line, is_only_advertised};
 use super::probe_estimates;
-use crate::sequential::{Loss, MATTERS, Sequential};
+use crate::rung_and_probe_verdict::{Loss, MATTERS, Sequential};
 use crate::{Ceiling, LadderRung, RungName};
 use stats::computed;
 use stats::{Estimate, Unit};

@@ -8,10 +8,10 @@ use super::causes::Evidence;
 use super::finding::Reach;
 use super::ladder::{DIRECTIONS, why_not_measured};
 use super::{
-    copies_and_small_files, multichannel_gain, opportunities, predicted_channels, remarks,
-    transfer_counters,
+    copies_and_small_files, multichannel_gain, non_fault_remarks, opportunities,
+    predicted_channels, tcp_and_host_effort_per_rung,
 };
-use crate::sequential::{Loss, MATTERS};
+use crate::rung_and_probe_verdict::{Loss, MATTERS};
 use crate::{Cause, Diagnosis, Fix, LadderRung, Proof, RungName, State, Trust};
 use stats::Estimate;
 
@@ -36,7 +36,7 @@ pub(super) fn diagnosis(seen: &Evidence) -> Diagnosis {
     };
     let first_loss = seen.first_loss().filter(|_| crowded.is_none());
     Diagnosis {
-        remarks: remarks::remarks(seen, &headline),
+        remarks: non_fault_remarks::remarks(seen, &headline),
         headline,
         first_loss: first_loss.map(|rung| (rung.rung, rung.direction)),
         complete: seen.is_complete() && crowded.is_none(),
@@ -46,8 +46,8 @@ pub(super) fn diagnosis(seen: &Evidence) -> Diagnosis {
         small_files: copies_and_small_files::small_files(seen),
         clients: predicted_channels::clients(seen),
         multichannel: multichannel_gain::carried(seen),
-        transfers: transfer_counters::transfers(seen),
-        request: transfer_counters::request(seen),
+        transfers: tcp_and_host_effort_per_rung::transfers(seen),
+        request: tcp_and_host_effort_per_rung::request(seen),
         fixes: fixes(seen, &judged),
     }
 }

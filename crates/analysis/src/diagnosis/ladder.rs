@@ -3,9 +3,9 @@
 use record::{Direction, Rung, TrialRecord};
 
 use super::ladder_and_probe_trials::{Measured, fair, pairs_of, rate_of};
-use super::network::{Network, Pair, Ports, is_only_advertised};
+use super::nic_pairs::{Network, Pair, Ports, is_only_advertised};
 use crate::phase_effects::failure;
-use crate::sequential::{Loss, Sequential, judge, of_interval};
+use crate::rung_and_probe_verdict::{Loss, Sequential, judge, of_interval};
 use crate::{Ceiling, LadderRung, RungName};
 use stats::quotient;
 use stats::{Estimate, Unit};

@@ -5,7 +5,7 @@ use record::{
     TrialResult, Workload,
 };
 
-use super::network::{Network, Pair};
+use super::nic_pairs::{Network, Pair};
 use crate::phase_effects::rate;
 use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT};
 use stats::Estimate;

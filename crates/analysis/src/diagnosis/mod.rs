@@ -15,15 +15,15 @@ mod ladder;
 mod ladder_and_probe_trials;
 mod multichannel_gain;
 mod neighbour_mtu;
-mod network;
 mod next_trials;
+mod nic_pairs;
+mod non_fault_remarks;
 mod opportunities;
 mod predicted_channels;
 mod probe_estimates;
 mod processor_limits;
-mod remarks;
+mod tcp_and_host_effort_per_rung;
 mod tcp_buffers;
-mod transfer_counters;
 
 use record::{Direction, HostFacts, PathFacts, TrialRecord, TrialResult};
 
@@ -32,7 +32,7 @@ use crate::{Ceiling, Diagnosis, LadderRung};
 use evidence::Evidence;
 use ladder::ABOVE_CEILING;
 use neighbour_mtu::JUMBO_MTU;
-use network::{Network, Pair, Ports};
+use nic_pairs::{Network, Pair, Ports};
 
 pub use cause_table::{CAUSES, CauseId, CauseRow, Layer, Means, Prove, UnknownCause};
 pub use endpoint_contradictions::{Contradiction, SharedLink, contradictions, shared_links};

@@ -7,7 +7,7 @@ use locale::{Message, say};
 use record::{HostFacts, Level, NeighbourMtu, Nic, Route, System};
 
 use super::evidence::Evidence;
-use super::network::{Pair, is_link_local};
+use super::nic_pairs::{Pair, is_link_local};
 use crate::{Cause, Fix, Trust};
 
 /// MTU of jumbo frames.

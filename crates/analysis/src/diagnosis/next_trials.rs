@@ -16,7 +16,7 @@ use super::cause_table::{CAUSES, CauseId, Judged, Layer, Prove, judge, rung_of, 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
 use super::{finding::Reach, probe_estimates};
-use crate::sequential::{ANALYSIS_BLOCKS, Loss, Sequential, goes_on};
+use crate::rung_and_probe_verdict::{ANALYSIS_BLOCKS, Loss, Sequential, goes_on};
 use crate::{RungName, State};
 
 /// How thorough a check is.

@@ -7,9 +7,9 @@ use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
 use super::ladder_and_probe_trials::fair;
 use super::neighbour_mtu::{JUMBO_MTU, names, own_segment, unproven_neighbours};
-use super::network::Pair;
+use super::nic_pairs::Pair;
 use crate::phase_effects::rejections;
-use crate::sequential::{Loss, Sequential, judge};
+use crate::rung_and_probe_verdict::{Loss, Sequential, judge};
 use crate::{Fix, RungName, Trust};
 use stats::Unit;
 use stats::computed;
@@ -70,7 +70,7 @@ fn larger_frames_matter(seen: &Evidence) -> bool {
             found
                 .ratio
                 .interval
-                .is_some_and(|[_, high]| high < 1.0 / crate::sequential::MATTERS)
+                .is_some_and(|[_, high]| high < 1.0 / crate::rung_and_probe_verdict::MATTERS)
         });
     let is_full = !seen.ceilings.is_empty()
         && DIRECTIONS.into_iter().all(|direction| {

@@ -10,7 +10,7 @@ use locale::{Message, say};
 use record::{Identity, LinkState, Nic, ServerInterface, SmbSession};
 
 use super::evidence::Evidence;
-use super::network::{Pair, is_link_local, line_bits};
+use super::nic_pairs::{Pair, is_link_local, line_bits};
 use crate::{ChannelPair, ClientChannels, UnusedPair};
 
 /// Connections that Windows and macOS open over a pair of NICs that both spread their load.

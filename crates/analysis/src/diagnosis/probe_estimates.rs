@@ -3,7 +3,7 @@
 use record::{Direction, ProbeKind, Rung};
 
 use super::ladder_and_probe_trials::{ProbeTrial, fair};
-use crate::sequential::{Sequential, judge};
+use crate::rung_and_probe_verdict::{Sequential, judge};
 
 /// How fast an arm is against its control: above 1 the change helps.
 pub(super) fn estimate(

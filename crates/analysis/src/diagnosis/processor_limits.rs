@@ -7,7 +7,7 @@ use record::{HostFacts, Nic, Offload};
 use super::evidence::Evidence;
 use super::finding::{Advice, Finding};
 use super::ladder::DIRECTIONS;
-use super::network::Pair;
+use super::nic_pairs::Pair;
 use crate::RungName;
 use stats::{Unit, computed};
 

@@ -331,7 +331,7 @@ fn by_flight(seen: &Evidence, direction: Direction) -> Option<(Buffer, Finding)>
     if direction != Direction::Read || seen.network.server.is_some() {
         return None;
     }
-    let answers = super::transfer_counters::request(seen)?.value * 1e9;
+    let answers = super::tcp_and_host_effort_per_rung::request(seen)?.value * 1e9;
     let at_once = answers < round_trip as f64 * 1.5;
     let writes_are_well = !seen.may_lose_in(RungName::Share, Direction::Write);
     let rates = seen.rates(Rung::Share, direction);

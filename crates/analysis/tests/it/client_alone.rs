@@ -1,14 +1,14 @@
 //! What one end can tell of a path where nobody starts iperf3 at the other, and what it cannot.
 
-use analysis::sequential::ANALYSIS_BLOCKS;
+use analysis::rung_and_probe_verdict::ANALYSIS_BLOCKS;
 use analysis::{Cause, Diagnosis, Proof, State};
 use record::{
     BitsPerSecond, Bytes, Direction, EngineClock, Nanoseconds, Offload, Outcome, ProbeKind, Record,
     Rung, Sample, Stage, TcpClock, TcpDetail,
 };
 
-use crate::build::{GIGABIT, lab_nic, ladder, rung};
-use crate::faults::{Well, ids, without_tcp};
+use crate::injected_faults::{Well, ids, without_tcp};
+use crate::run_builder::{GIGABIT, lab_nic, ladder, rung};
 
 fn first(said: &Diagnosis) -> (&str, State) {
     let first: &Cause = said.named().expect("a cause");

@@ -1,11 +1,11 @@
-use analysis::sequential::Loss;
+use analysis::rung_and_probe_verdict::Loss;
 use analysis::{Diagnosis, Fix, RunAnalysis, RungName, Trust, analyze};
 use record::{
     BitsPerSecond, Direction, HostFacts, HostName, Job, KnobId, LinkState, Outcome, Record, Rung,
     Setting, Storage, Target, Value, Workload,
 };
 
-use crate::build::{
+use crate::run_builder::{
     failed_rung, flat, host, lab, lab_nic, ladder, ladder_of, message_ids, real_nic, run, rung,
 };
 

@@ -6,7 +6,7 @@ use record::{
 };
 use stats::{Unit, Verdict};
 
-use crate::build::{
+use crate::run_builder::{
     arm_trial, failed, flat, lab, message_ids, phase_records, result, run, schedule, session,
     share_workload, trial,
 };

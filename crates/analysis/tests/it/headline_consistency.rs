@@ -1,6 +1,6 @@
 //! No answer contradicts the numbers below it, whatever was measured.
 
-use analysis::sequential::{Loss, MATTERS};
+use analysis::rung_and_probe_verdict::{Loss, MATTERS};
 use analysis::{Diagnosis, LadderRung, Proof, RungName, State, analyze};
 use locale::{Argument, Message};
 use rand::{RngExt, SeedableRng};
@@ -10,7 +10,7 @@ use record::{
     Rung, Stage, TcpClock,
 };
 
-use crate::build::{self, failed_rung, host, lab_nic, real_nic, run, rung};
+use crate::run_builder::{self, failed_rung, host, lab_nic, real_nic, run, rung};
 
 const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
@@ -244,5 +244,5 @@ fn ten_thousand_runs_are_answered_as_their_numbers_say() {
     }
     // They are not all of one kind.
     assert!(answers.len() >= 8, "{answers:?}");
-    let _ = build::GIGABIT;
+    let _ = run_builder::GIGABIT;
 }

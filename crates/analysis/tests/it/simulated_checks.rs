@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use analysis::sequential::{Loss, judge};
+use analysis::rung_and_probe_verdict::{Loss, judge};
 use analysis::{
     Budget, CheckBase, Diagnosis, LadderRung, Mode, Proof, RungName, State, analyze, next,
 };
@@ -14,7 +14,7 @@ use record::{
     TrialRecord, Workload,
 };
 
-use crate::build::{self, host, real_nic, run, session};
+use crate::run_builder::{self, host, real_nic, run, session};
 
 /// How trials of one setting differ.
 #[derive(Clone, Copy, Debug)]
@@ -141,10 +141,10 @@ fn check(stand: &Stand, noise: Noise, mode: Mode, with_tcp: bool, seed: u64) -> 
         nics
     };
     let facts = vec![host("client", cut(near)), host("server", cut(far))];
-    let Workload::Share(share) = build::share_workload(Direction::Read) else {
+    let Workload::Share(share) = run_builder::share_workload(Direction::Read) else {
         unreachable!("it is one of a share")
     };
-    let Workload::Tcp(tcp) = build::tcp_workload(Direction::Read) else {
+    let Workload::Tcp(tcp) = run_builder::tcp_workload(Direction::Read) else {
         unreachable!("it is one of raw TCP")
     };
     let base = CheckBase {
@@ -177,10 +177,10 @@ fn check(stand: &Stand, noise: Noise, mode: Mode, with_tcp: bool, seed: u64) -> 
             let started = seconds;
             seconds += stand.trial;
             let outcome = match (&workload, with_tcp) {
-                (Workload::Tcp(_), false) => build::failed("no iperf3 server answers"),
+                (Workload::Tcp(_), false) => run_builder::failed("no iperf3 server answers"),
                 _ => {
                     let rate = stand.rate(&workload) * noise.of(&mut random, seconds);
-                    let mut result = build::result(rate);
+                    let mut result = run_builder::result(rate);
                     if let Workload::Share(share) = &workload {
                         let mut session = session();
                         session.data_signed = stand.is_signed();
@@ -193,7 +193,7 @@ fn check(stand: &Stand, noise: Noise, mode: Mode, with_tcp: bool, seed: u64) -> 
                     Outcome::Measured(Box::new(result))
                 }
             };
-            let Record::Trial(mut trial) = build::trial(stage, workload, outcome) else {
+            let Record::Trial(mut trial) = run_builder::trial(stage, workload, outcome) else {
                 unreachable!("it is a trial")
             };
             let since = |seconds: f64| Nanoseconds::new((seconds * 1e9) as u64);

@@ -17,7 +17,7 @@ use super::BLOCK_BYTES;
 use super::control::{self, Control, FarResults, state};
 use super::stream::Stream;
 use crate::interval_sampling::{self, Spans};
-use crate::stop::STOP_POLL;
+use crate::stop_request::STOP_POLL;
 use crate::{Error, Stop, fill_random};
 
 /// Bytes of one stream that may be on their way or in a receive buffer when a test ends: a generous

@@ -9,7 +9,7 @@ use smb::{Access, Disposition, OpenOptions as HowToOpen, Tree};
 
 use super::in_use_lock::{HOLD, Hold, Parent};
 use super::{DEPTH_MAX, FOLDER};
-use crate::share::joined;
+use crate::share_workload::joined;
 use crate::{Error, Stop};
 
 /// Files that are removed at once.

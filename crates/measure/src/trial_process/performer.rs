@@ -12,10 +12,10 @@ use smb::Login;
 
 use super::input::Input;
 use crate::scratch_folder::ScratchFolder;
-use crate::stop::STOP_POLL;
+use crate::stop_request::STOP_POLL;
 use crate::{
-    Error, Stop, file_tasks, fio_folder, iperf3_client, kept_test_file, read_copy_small_files,
-    share,
+    Error, Stop, whole_file_tasks, fio_folder, iperf3_client, kept_test_file, read_copy_small_files,
+    share_workload,
 };
 
 /// How long one whose input has ended may take to remove what it has made.
@@ -149,9 +149,9 @@ pub(super) fn run(
 ) -> Result<TrialResult, Error> {
     match workload {
         Workload::Tcp(workload) => iperf3_client::run(workload, stop, emit),
-        Workload::Share(workload) => share::run(workload, login, stop, emit),
+        Workload::Share(workload) => share_workload::run(workload, login, stop, emit),
         Workload::Folder(workload) => fio_folder::run(workload, stop, emit),
-        Workload::Task(workload) => file_tasks::run(workload, login, near, stop, emit),
+        Workload::Task(workload) => whole_file_tasks::run(workload, login, near, stop, emit),
         Workload::Job(workload) => read_copy_small_files::run(workload, login, near, stop, emit),
     }
 }

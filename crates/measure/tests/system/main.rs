@@ -2,7 +2,7 @@
 
 mod fio_folder;
 mod lab_trials;
-mod tcp;
+mod raw_tcp_iperf3;
 mod trial_processes;
 
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ fn program() -> String {
         .ancestors()
         .nth(2)
         .expect("it lies in target/PROFILE/deps");
-    let program: PathBuf = folder.join("examples/under_test");
+    let program: PathBuf = folder.join("examples/linerate_under_test");
     assert!(
         program.exists(),
         "`{}` is missing: cargo build --examples",

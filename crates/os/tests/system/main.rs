@@ -1,4 +1,4 @@
 //! Files and rights, against the real system. Those that make files of other users need root.
 
-mod file;
+mod file_attacks;
 mod sandbox;

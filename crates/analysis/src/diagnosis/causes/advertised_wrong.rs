@@ -5,7 +5,7 @@ use record::{InterfaceAddress, Nic, ServerInterface};
 
 use super::{Advice, Basis, Evidence, FASTER, Finding};
 use crate::diagnosis::ladder_and_probe_trials::above_advertised;
-use crate::diagnosis::network::{Network, is_link_local};
+use crate::diagnosis::nic_pairs::{Network, is_link_local};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let listed = seen.network.advertised;

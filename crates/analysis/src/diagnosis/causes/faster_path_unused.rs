@@ -5,8 +5,8 @@ use record::{ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, FASTER, Finding, PairRate, setting};
 use crate::RungName;
-use crate::diagnosis::network::Pair;
-use crate::sequential::Loss;
+use crate::diagnosis::nic_pairs::Pair;
+use crate::rung_and_probe_verdict::Loss;
 use stats::Unit;
 use stats::computed;
 

@@ -5,7 +5,7 @@ use record::{Direction, Target, Value};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, setting};
 use crate::RungName;
-use crate::diagnosis::transfer_counters;
+use crate::diagnosis::tcp_and_host_effort_per_rung;
 
 /// Payload that one credit is worth.
 const CREDIT_BYTES: u64 = 64 << 10;
@@ -54,7 +54,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
 
 /// Whether what may be under way holds the rate: one load of it for each small request's time and its own on the line.
 fn holds(seen: &Evidence, in_flight: f64) -> bool {
-    let Some(request) = transfer_counters::request(seen) else {
+    let Some(request) = tcp_and_host_effort_per_rung::request(seen) else {
         return true;
     };
     let is_near = |direction| {

@@ -6,7 +6,7 @@ use record::{HostFacts, Nic, ProbeKind, Rung};
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
 use crate::diagnosis::probe_estimates;
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 
 /// What a port must move of all at least to be used.
 const USED: f64 = 0.1;

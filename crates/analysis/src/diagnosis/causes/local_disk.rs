@@ -6,7 +6,7 @@ use record::Direction;
 use super::{Advice, Evidence, Finding};
 use crate::RungName;
 use crate::diagnosis::copies_and_small_files;
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     // A folder that was only at hand was not asked about.

@@ -45,7 +45,7 @@ use record::MtuProof;
 pub(super) use super::evidence::{Evidence, PairRate, median_of};
 pub(super) use super::finding::{Advice, Basis, Decider, Finding, nic_mtu, setting};
 pub(super) use super::ladder::DIRECTIONS;
-pub(super) use super::network::{FASTER, GOOD_BITS, SLOW_BITS};
+pub(super) use super::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};
 
 fn remote_name(proof: &MtuProof) -> String {
     proof

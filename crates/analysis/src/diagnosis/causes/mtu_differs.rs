@@ -7,7 +7,7 @@ use record::{MtuProof, Nic};
 
 use super::{Advice, Evidence, Finding, nic_mtu, remote_name};
 use crate::diagnosis::neighbour_mtu::{names, short_neighbours};
-use crate::diagnosis::network::{Pair, has_no_line};
+use crate::diagnosis::nic_pairs::{Pair, has_no_line};
 
 /// Two ends of a link that differ in MTU.
 struct Ends {

@@ -6,7 +6,7 @@ use record::{ProbeKind, Rung, Target, Value};
 use super::{Advice, Decider, Evidence, Finding, setting};
 use crate::RungName;
 use crate::diagnosis::processor_limits::{offloads_matter, offloads_off};
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     seen.used.iter().find_map(|pair| {

@@ -5,7 +5,7 @@ use record::{Direction, ProbeKind, Rung};
 
 use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 
 /// A shortest round trip of a trial that is long for a LAN, in nanoseconds.
 const LONG_NANOSECONDS: u64 = 1_000_000;

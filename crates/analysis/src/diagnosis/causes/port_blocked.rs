@@ -4,7 +4,7 @@ use locale::say;
 use record::Rung;
 
 use super::{Advice, Evidence, Finding, remote_name};
-use crate::diagnosis::network::Pair;
+use crate::diagnosis::nic_pairs::Pair;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let listed = seen.network.advertised;

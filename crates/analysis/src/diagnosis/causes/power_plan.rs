@@ -4,7 +4,7 @@ use locale::say;
 use record::{ProbeKind, Rung};
 
 use super::{Advice, Decider, Evidence, Finding, median_of};
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 
 /// A clock in MHz that no processor of a server or desktop keeps to under load unless it is told to.
 const SLOW_MEGAHERTZ: f64 = 1400.0;

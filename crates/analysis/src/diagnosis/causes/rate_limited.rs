@@ -5,7 +5,7 @@ use record::{Direction, ProbeKind, Rung, Workload};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, median_of};
 use crate::RungName;
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 use stats::Unit;
 use stats::computed;
 

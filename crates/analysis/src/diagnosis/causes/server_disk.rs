@@ -5,7 +5,7 @@ use record::{Direction, Job, ProbeKind, Rung, ServerCache, Workload};
 
 use super::{Advice, Decider, Evidence, Finding, asynchronous_io, sync_writes};
 use crate::RungName;
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 use stats::Unit;
 use stats::computed;
 

@@ -7,7 +7,7 @@ use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
 use crate::RungName;
 use crate::diagnosis::ladder_and_probe_trials;
 use crate::diagnosis::processor_limits::throttled;
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 
 /// A round trip so short that no buffer of usual size holds a connection back.
 const SHORT_NANOSECONDS: u64 = 300_000;

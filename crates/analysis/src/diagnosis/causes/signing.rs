@@ -4,7 +4,7 @@ use locale::say;
 use record::{ProbeKind, Rung};
 
 use super::{Advice, Basis, Decider, Evidence, Finding};
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let session = seen.session?;

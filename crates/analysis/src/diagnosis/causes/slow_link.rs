@@ -5,8 +5,8 @@ use record::{HostFacts, Nic, ProbeKind, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, GOOD_BITS, PairRate, SLOW_BITS};
 use crate::RungName;
-use crate::diagnosis::network::{FarEnd, Pair};
-use crate::sequential::Loss;
+use crate::diagnosis::nic_pairs::{FarEnd, Pair};
+use crate::rung_and_probe_verdict::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let pair = seen.used.first();

@@ -69,7 +69,7 @@ fn of_large_files(seen: &Evidence) -> Option<Finding> {
     let changes_nothing = through.is_some_and(|it| {
         it.ratio
             .interval
-            .is_some_and(|[low, _]| low > 1.0 / crate::sequential::MATTERS)
+            .is_some_and(|[low, _]| low > 1.0 / crate::rung_and_probe_verdict::MATTERS)
     });
     let is_suspected = setting || (changes_nothing && !seen.storage_is_indifferent());
     if !is_suspected {

@@ -6,7 +6,7 @@ use locale::say;
 use record::{HostFacts, InterfaceAddress, LinkState, Medium, Nic, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
-use crate::diagnosis::network::is_link_local;
+use crate::diagnosis::nic_pairs::is_link_local;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let current = seen.used.first()?;

@@ -7,7 +7,7 @@ use super::{Advice, Decider, Evidence, FASTER, Finding};
 use crate::diagnosis::egress_nics::{
     Sender, alternative, is_cable, measured_bits, sends_over, wifi_off,
 };
-use crate::diagnosis::network::line_bits;
+use crate::diagnosis::nic_pairs::line_bits;
 use stats::Unit;
 use stats::computed;
 

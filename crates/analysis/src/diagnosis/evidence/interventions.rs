@@ -4,7 +4,7 @@ use record::{Direction, ProbeKind, Rung};
 
 use super::{Evidence, median_of};
 use crate::RungName;
-use crate::sequential::{Loss, MATTERS};
+use crate::rung_and_probe_verdict::{Loss, MATTERS};
 
 impl Evidence<'_> {
     /// Payload a second that the network carries at least in a direction in which raw TCP was not measured: what the

@@ -6,7 +6,7 @@ use record::Direction;
 
 use super::{DIRECTIONS, Evidence, Pair, has_no_line};
 use crate::RungName;
-use crate::diagnosis::network::{FASTER, GOOD_BITS, SLOW_BITS};
+use crate::diagnosis::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};
 
 /// Rates of lines that a hop may run at.
 const RATES: [u64; 4] = [10_000_000, SLOW_BITS, GOOD_BITS, 2_500_000_000];

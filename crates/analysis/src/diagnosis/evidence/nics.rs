@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use record::{LinkState, MtuProof, Nic, Rung, ServerInterface};
 
 use super::Evidence;
-use crate::diagnosis::network::{FarEnd, Pair, has_no_line, is_link_local, line_bits};
+use crate::diagnosis::nic_pairs::{FarEnd, Pair, has_no_line, is_link_local, line_bits};
 
 /// What is known of the rate of a pair.
 #[derive(Clone, Copy)]

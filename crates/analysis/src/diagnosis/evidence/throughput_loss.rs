@@ -3,7 +3,7 @@
 use record::Direction;
 
 use super::{DIRECTIONS, Evidence, FULL};
-use crate::sequential::Loss;
+use crate::rung_and_probe_verdict::Loss;
 use crate::{LadderRung, RungName};
 
 /// A rung that is suspected to lose before there is any verdict has less of the one above.

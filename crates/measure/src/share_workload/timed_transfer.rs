@@ -14,11 +14,11 @@ use smb::{ChannelStatus, File, Session};
 
 use super::ANSWER_LOOK;
 use super::bytes_per_connection::{Directions, connections, total};
-use super::policy::REQUEST_BYTES;
+use super::session_policy::REQUEST_BYTES;
 use super::test_data::{TestData, pieces, whole_blocks};
 use crate::interval_sampling::{self, Spans};
 use crate::queue_depth_and_latency::{self, Clock, Workers};
-use crate::stop::{STOP_POLL, spawn, stoppable};
+use crate::stop_request::{STOP_POLL, spawn, stoppable};
 use crate::{Error, Stop, tcp_and_engine_clock};
 
 /// Payload that one credit is worth.

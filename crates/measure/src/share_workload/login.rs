@@ -10,7 +10,7 @@ use smb::copy::Place;
 use smb::{LocalEnd, Login, Mechanism, Negotiated, Policy, Referrals, Server, Session, Tree};
 use zeroize::Zeroizing;
 
-use super::policy::algorithms;
+use super::session_policy::algorithms;
 use crate::Error;
 
 /// A session with a share.

@@ -13,10 +13,10 @@ use record::{
 };
 use stats::Verdict;
 
-use crate::build::{
+use crate::diagnosis::with_disks;
+use crate::run_builder::{
     GIGABIT, failed, failed_rung, flat, host, lab_nic, ladder, real_nic, run, rung, session,
 };
-use crate::diagnosis::with_disks;
 
 /// A run that is well: one link of 1 Gbit/s between two hosts.
 pub(crate) struct Well {

@@ -1,16 +1,16 @@
 //! Which NICs a connection used, which others could be used, and what fits through them.
 
-mod ceiling;
 mod line_speeds;
-mod pairs;
+mod payload_ceiling;
+mod usable_pairs;
 
 use std::net::IpAddr;
 
 use locale::{Message, say};
 use record::{ConnectionUse, HostFacts, Nic, ServerInterface};
 
-pub(super) use ceiling::is_only_advertised;
 pub(super) use line_speeds::{bit_rate, has_no_line, line_bits};
+pub(super) use payload_ceiling::is_only_advertised;
 
 /// The least ratio of two line rates that counts as different.
 pub(super) const FASTER: f64 = 1.5;
@@ -155,4 +155,4 @@ pub(super) fn is_link_local(address: IpAddr) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+mod line_and_pair_tests;

@@ -6,10 +6,10 @@
 
 mod bytes_per_connection;
 mod login;
-mod policy;
+mod session_policy;
 mod test_data;
 mod test_file;
-mod transfer;
+mod timed_transfer;
 
 use std::time::{Duration, Instant};
 
@@ -23,16 +23,16 @@ pub(crate) use bytes_per_connection::connections;
 pub(crate) use login::Connected;
 use login::check_agreed;
 pub use login::{agreed, login};
-use policy::REQUEST_BYTES;
-pub use policy::demanded;
-pub(crate) use policy::{policy, unbroken};
+use session_policy::REQUEST_BYTES;
+pub use session_policy::demanded;
+pub(crate) use session_policy::{policy, unbroken};
 pub(crate) use test_data::{POOL_BYTES, TestData, pieces};
 use test_file::{
     Opened, as_file_that_is_there, as_test_file, check_free_space, only_reads, remove, test_path,
     writes_through,
 };
 pub(crate) use test_file::{SPARE_SHARE, check_space, joined, test_name};
-use transfer::Test;
+use timed_transfer::Test;
 
 /// Requests in flight where a test file is written that is not measured meanwhile.
 const PREPARATION_DEPTH: u32 = 8;

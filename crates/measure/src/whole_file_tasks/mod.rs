@@ -21,7 +21,7 @@ use smb::{ChannelStatus, Login};
 use crate::interval_sampling::{Meter, Spans};
 use crate::queue_depth_and_latency::Histogram;
 use crate::scratch_folder::ScratchFolder;
-use crate::share::{self, Connected, TestData, unbroken};
+use crate::share_workload::{self, Connected, TestData, unbroken};
 use crate::{Error, Stop, fio_folder};
 
 /// Bytes of a range that is locked.
@@ -78,7 +78,7 @@ impl Reached {
 
     /// What each connection moved since `before`.
     fn connections(&self, before: &[ChannelStatus], direction: Direction) -> Vec<ConnectionUse> {
-        share::connections(before, &self.channels(), direction.into())
+        share_workload::connections(before, &self.channels(), direction.into())
     }
 
     fn agreed(&self) -> Option<SmbSession> {
@@ -87,7 +87,7 @@ impl Reached {
             tree,
             rejected,
         } = self.0.as_ref()?;
-        share::agreed(session, tree, rejected.clone())
+        share_workload::agreed(session, tree, rejected.clone())
     }
 }
 

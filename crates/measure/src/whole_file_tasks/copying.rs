@@ -10,7 +10,7 @@ use crate::Error;
 use crate::interval_sampling::Meter;
 use crate::local_copy_folder::no_near;
 use crate::scratch_folder::ScratchFolder;
-use crate::stop::stoppable;
+use crate::stop_request::stoppable;
 
 /// What is copied, in the folder of our own.
 const FILE: &str = "file.bin";

@@ -206,7 +206,7 @@ mod tests {
     use record::Bytes;
 
     use super::*;
-    use crate::share::tests::workload;
+    use crate::share_workload::tests::workload;
 
     #[test]
     fn workloads_that_make_no_sense_are_refused() {

@@ -244,7 +244,7 @@ pub(super) fn as_test_file(workload: &ShareWorkload) -> OpenOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::share::tests::{operations, workload};
+    use crate::share_workload::tests::{operations, workload};
 
     #[test]
     fn what_must_be_written_through_is_opened_so() {

@@ -6,9 +6,9 @@ use record::{Medium, Nic};
 use super::egress_nics::{Sender, alternative, in_subnet, is_cable, ports, senders, tunnel_name};
 use super::evidence::Evidence;
 use super::ladder::{ABOVE_CEILING, DIRECTIONS};
-use super::network::has_no_line;
+use super::nic_pairs::has_no_line;
 use super::{copies_and_small_files, neighbour_mtu, opportunities};
-use crate::sequential::{Loss, MATTERS};
+use crate::rung_and_probe_verdict::{Loss, MATTERS};
 use crate::{Cause, RungName, Trust};
 
 /// All of it that the headline does not say.
@@ -146,7 +146,7 @@ fn of_sender(seen: &Evidence, sender: Sender) -> Option<Cause> {
 
 /// Whether a cable would carry far more than was moved.
 fn is_faster(seen: &Evidence, cable: &Nic) -> bool {
-    let bits = super::network::line_bits(cable).filter(|_| !has_no_line(cable));
+    let bits = super::nic_pairs::line_bits(cable).filter(|_| !has_no_line(cable));
     let moved = super::egress_nics::measured_bits(seen);
     bits.is_some_and(|bits| moved.is_none_or(|moved| bits as f64 > moved * 1.5))
 }
