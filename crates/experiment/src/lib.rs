@@ -8,11 +8,11 @@ mod design;
 mod error;
 mod gaussian_process;
 mod phase_execution;
-mod plan;
-mod schedule;
+mod random_block_order;
 mod search;
 mod testbed;
 mod tune;
+mod tune_plan;
 
 pub use design::{
     ARMS_MAX, Arms, Combination, DesignEnd, DesignHooks, DesignNews, FRACTION_FACTORS_MIN, Stand,
@@ -20,9 +20,9 @@ pub use design::{
 };
 pub use error::Error;
 pub use phase_execution::{Hooks, Progress, Sink};
-pub use plan::{
-    BASELINE, BLOCKS_DEFAULT, BLOCKS_MAX, Candidate, Durations, PhasePreview, Preview, TunePlan,
-};
 pub use search::{CANDIDATES_MAX, SCREENED_OUT, SearchPlan, TOGETHER, search};
 pub use testbed::{SwitchCost, Testbed, TrialLength, switch_cost};
 pub use tune::{Decided, Ended, TuneOutcome, tune};
+pub use tune_plan::{
+    BASELINE, BLOCKS_DEFAULT, BLOCKS_MAX, Candidate, Durations, PhasePreview, Preview, TunePlan,
+};

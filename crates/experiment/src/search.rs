@@ -6,9 +6,9 @@
 //! that only proposes. What is kept is proven on fresh trials: each candidate against the same setting
 //! without it, and at last all together against the start.
 
+mod candidate_race;
 mod plan;
 mod proof;
-mod race;
 mod screening;
 
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ use crate::Error;
 use crate::error::text;
 use crate::gaussian_process::Observation;
 use crate::phase_execution::{Hooks, Interruption, Progress};
-use crate::plan::Candidate;
 use crate::testbed::{Testbed, same_place};
 use crate::tune::{Judged, NO_TIME, TuneOutcome, Tuning, merged, needs_wash_out};
+use crate::tune_plan::Candidate;
 use screening::design;
 
 pub use plan::{CANDIDATES_MAX, SearchPlan};

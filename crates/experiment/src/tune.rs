@@ -13,8 +13,8 @@ use stats::two_stage::Fallback;
 
 use crate::Error;
 use crate::phase_execution::{Bench, Hooks, Interruption, PhaseEnd, Progress};
-use crate::plan::{BASELINE, Candidate, START_NAME, TunePlan};
 use crate::testbed::{SwitchCost, Testbed, check, same_place, switch_cost};
+use crate::tune_plan::{BASELINE, Candidate, START_NAME, TunePlan};
 
 /// Why a candidate is returned that the time of a search did not reach.
 pub(crate) const NO_TIME: &str = "no time was left";

@@ -5,10 +5,9 @@
 //! ([`FarServer`]), the far end of a share is whatever serves it.
 
 mod benchmark_recipes;
-mod error;
 mod check_trial_executor;
+mod error;
 mod file_server_cpu;
-mod whole_file_tasks;
 mod fio_folder;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -18,8 +17,8 @@ mod iperf3_client;
 mod iperf3_server;
 mod kept_test_file;
 mod local_copy_folder;
-mod path_mtu_probe;
 mod page_cache_eviction;
+mod path_mtu_probe;
 mod queue_depth_and_latency;
 mod read_copy_small_files;
 mod sandboxed_worker;
@@ -30,10 +29,11 @@ mod stop_request;
 mod tcp_and_engine_clock;
 mod trial_launcher;
 mod trial_process;
+mod whole_file_tasks;
 
 pub use benchmark_recipes::{PRESETS, Preset, preset, recipe, recipe_named_by_a_file};
-pub use error::{Error, message_of, ticket_hint};
 pub use check_trial_executor::{Executed, Executor, Setup};
+pub use error::{Error, message_of, ticket_hint};
 pub use file_server_cpu::Serving;
 pub use fio_folder::fio_command;
 pub use host_counters::Counters;

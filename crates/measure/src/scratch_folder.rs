@@ -436,4 +436,4 @@ fn forget(path: &Path, depth: usize) {
 }
 
 #[cfg(test)]
-mod tests;
+mod folder_exchange_tests;

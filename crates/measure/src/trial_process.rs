@@ -13,7 +13,9 @@ use performer::{Performer, Watched, fail, perform, run, when_ended};
 
 use crate::interval_sampling::Spans;
 use crate::sandboxed_worker::Worker;
-use crate::{Error, Stop, whole_file_tasks, fio_folder, iperf3_client, local_copy_folder, share_workload};
+use crate::{
+    Error, Stop, fio_folder, iperf3_client, local_copy_folder, share_workload, whole_file_tasks,
+};
 
 /// Runs one trial in this process. `emit` gets each sample when it is over.
 ///

@@ -16,12 +16,12 @@ use locale::{Language, Message, say};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-mod below;
 mod held_folder;
+mod named_by_another_file;
 mod path_resolution;
 
-pub use below::read_below;
 pub use held_folder::Held;
+pub use named_by_another_file::read_below;
 pub(crate) use path_resolution::enter_named;
 pub use path_resolution::resolve;
 use path_resolution::{Missing, Trust, walk};

@@ -6,9 +6,9 @@ use maud::{Markup, html};
 use record::{Direction, Figure, Nanoseconds, Plan, Recipe, Workload};
 use stats::Unit;
 
+use crate::shared_wording::{self, Said, Tone};
 use crate::terminal_layout::{Ink, Page, bar, finite_max, left, right};
-use crate::text_sanitizing::width;
-use crate::view::{self, Said, Tone};
+use crate::text_cleaning_and_width::width;
 use crate::{plot, quantity};
 
 /// Ids of the headers of the rows of numbers.
@@ -176,7 +176,7 @@ fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
     let interval = bench.median.as_ref().and_then(quantity::interval);
     vec![
         test.name.clone(),
-        view::direction(bench.workload.direction()),
+        shared_wording::direction(bench.workload.direction()),
         test.figure.map_or_else(
             || text("not-measured"),
             |figure| quantity::rate_in(figure, bench.unit),
@@ -190,7 +190,7 @@ fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
             .map_or_else(unknown, |number| format!("{number:.0}")),
         test.figure_latency.map_or_else(unknown, quantity::duration),
         tail.unwrap_or_default(),
-        view::processors(bench),
+        shared_wording::processors(bench),
     ]
 }
 
@@ -312,7 +312,7 @@ fn numbers(page: &mut Page, bench: &BenchSamples, test: &TestFigures) {
 
 /// Columns of a direction, the longer of both.
 fn direction_columns() -> usize {
-    let ways = [Direction::Read, Direction::Write].map(view::direction);
+    let ways = [Direction::Read, Direction::Write].map(shared_wording::direction);
     ways.iter().map(|way| width(way)).max().unwrap_or(0)
 }
 
@@ -360,7 +360,7 @@ fn sweep(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis) {
         let Some(figure) = test.figure else { continue };
         let label = if before == test.name { "" } else { &test.name };
         before = &test.name;
-        let way = view::direction(bench.workload.direction());
+        let way = shared_wording::direction(bench.workload.direction());
         let beside = texts.iter().zip(widths).take(fit);
         let beside: String = beside.map(|(text, width)| left(text, width)).collect();
         page.row(&[

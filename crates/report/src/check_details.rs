@@ -12,7 +12,7 @@ use record::{
 use stats::Verdict;
 
 use crate::terminal_layout::{Ink, Page, Style};
-use crate::{quantity, view};
+use crate::{quantity, shared_wording};
 
 /// Several lines under a title.
 pub(crate) struct Detail {
@@ -40,7 +40,7 @@ pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
         ("detail-title.packets", packets(analysis)),
         ("detail-title.neighbours", neighbours(analysis)),
         ("detail-title.session", sessions(analysis)),
-        ("detail-title.files", view::files(analysis)),
+        ("detail-title.files", shared_wording::files(analysis)),
         ("detail-title.clients", clients(analysis)),
         ("detail-title.channels", channels(analysis)),
         ("detail-title.transfers", transfers(analysis)),
@@ -106,7 +106,7 @@ fn neighbour(neighbour: &NeighbourMtu) -> String {
 
 fn packet(proof: &MtuProof) -> String {
     let pair = match proof.remote {
-        Some(remote) => view::ends(Some(proof.nic.as_str()), remote),
+        Some(remote) => shared_wording::ends(Some(proof.nic.as_str()), remote),
         None => said(&say("detail-packet.to-server").with("nic", &proof.nic)),
     };
     let Some(most) = proof.path_mtu() else {
@@ -160,7 +160,7 @@ fn who_saw(vanished: Vanished) -> Option<String> {
 }
 
 fn sessions(analysis: &RunAnalysis) -> Vec<String> {
-    let mut lines = view::sessions(analysis);
+    let mut lines = shared_wording::sessions(analysis);
     let last = analysis.sessions.last().map(|kind| &kind.agreed);
     let agreed = last.or(analysis
         .path
@@ -210,7 +210,10 @@ fn client(client: &ClientChannels) -> Vec<String> {
     let pairs = client.pairs.iter().map(|pair| {
         let sentence = say("detail-client.pair")
             .with("channels", pair.channels.to_string())
-            .with("ends", view::ends(Some(pair.nic.as_str()), pair.address));
+            .with(
+                "ends",
+                shared_wording::ends(Some(pair.nic.as_str()), pair.address),
+            );
         said(&sentence)
     });
     let pairs: Vec<String> = pairs.collect();
@@ -253,10 +256,10 @@ fn several(several: &Multichannel) -> Vec<String> {
     lines.extend(several.channels.iter().map(|channel| {
         let sentence = say("detail-channels.one")
             .with("direction", several.direction)
-            .with("channel", view::channel(channel))
+            .with("channel", shared_wording::channel(channel))
             .with("rate", quantity::estimate_with_interval(&channel.rate))
             .with("share", quantity::share(channel.share.value));
-        said(&sentence.with_known("full", view::filled(channel)))
+        said(&sentence.with_known("full", shared_wording::filled(channel)))
     }));
     lines
 }
@@ -274,7 +277,10 @@ fn against(alone: &Alone) -> Message {
         .filter(|_| alone.gain.interval.is_some());
     let sentence = say("detail-against")
         .with("gain", quantity::estimate_with_interval(&alone.gain))
-        .with("ends", view::ends(alone.nic.as_deref(), alone.address))
+        .with(
+            "ends",
+            shared_wording::ends(alone.nic.as_deref(), alone.address),
+        )
         .with("rate", quantity::estimate(&alone.rate))
         .with("verdict", say(verdict));
     sentence.with_known("confidence", reached.map(quantity::share))
@@ -333,12 +339,12 @@ const fn limit(limited_by: LimitedBy) -> Option<&'static str> {
 
 fn rung(rung: Rung) -> String {
     match rung {
-        Rung::Tcp => view::rung(RungName::Tcp),
-        Rung::Streams => view::rung(RungName::Streams),
-        Rung::Share => view::rung(RungName::Share),
-        Rung::Channels => view::rung(RungName::Channels),
-        Rung::Disk => view::rung(RungName::Disk),
-        Rung::Copy => view::rung(RungName::Copy),
+        Rung::Tcp => shared_wording::rung(RungName::Tcp),
+        Rung::Streams => shared_wording::rung(RungName::Streams),
+        Rung::Share => shared_wording::rung(RungName::Share),
+        Rung::Channels => shared_wording::rung(RungName::Channels),
+        Rung::Disk => shared_wording::rung(RungName::Disk),
+        Rung::Copy => shared_wording::rung(RungName::Copy),
         Rung::RoundTrip => text("detail-rung.round-trip"),
         Rung::SmallFiles => text("detail-rung.small-files"),
     }

@@ -4,7 +4,7 @@
 //! spaces; then names break behind their punctuation; then short texts at spaces; and where all of that
 //! is too wide, everything breaks anywhere.
 
-use crate::text_sanitizing::{character_width, width};
+use crate::text_cleaning_and_width::{character_width, width};
 
 /// A text of so many columns reads as one: `1500 -> 9000`, `on:on together`.
 const TOGETHER: usize = 14;

@@ -6,8 +6,8 @@ use maud::{Markup, PreEscaped, html};
 use crate::column_widths::wrap;
 use crate::html::{STYLE, longest_rate};
 use crate::plot;
-use crate::text_sanitizing::clean_lines;
-use crate::view;
+use crate::shared_wording;
+use crate::text_cleaning_and_width::clean_lines;
 
 /// Pixels of the picture's width, of its margins, and between the two directions.
 const WIDTH: usize = 960;
@@ -21,18 +21,18 @@ const COLUMNS: usize = 100;
 /// What the check of a run concludes, above the bars of its rungs.
 #[must_use]
 pub fn picture(analysis: &RunAnalysis) -> String {
-    let headline = wrap(&view::headline(analysis).text, COLUMNS);
+    let headline = wrap(&shared_wording::headline(analysis).text, COLUMNS);
     let lines: Vec<&str> = headline.lines().collect();
-    let ladders = view::ladders(analysis);
+    let ladders = shared_wording::ladders(analysis);
     let longest = longest_rate(&ladders);
     let top = MARGIN + LINE * (lines.len() + 1);
     let rungs = ladders.iter().map(|ladder| ladder.rungs.len()).max();
     let height = top + LINE + plot::ladder_pixels(rungs.unwrap_or(0)) + MARGIN;
     let width = (WIDTH - 2 * MARGIN - BETWEEN) / 2;
-    let direction = |index: usize, ladder: &view::Ladder<'_>| -> Markup {
+    let direction = |index: usize, ladder: &shared_wording::Ladder<'_>| -> Markup {
         let left = MARGIN + index * (width + BETWEEN);
         html! {
-            text class="label" x=(left) y=(top) { (view::direction_explained(ladder.direction)) }
+            text class="label" x=(left) y=(top) { (shared_wording::direction_explained(ladder.direction)) }
             svg x=(left) y=(top + LINE / 2) width=(width) { (plot::ladder(ladder, longest, None, &format!("ladder-{index}"))) }
         }
     };

@@ -6,8 +6,8 @@ use locale::{Message, counted, said, say};
 use stats::Verdict;
 
 use crate::quantity;
+use crate::shared_wording::{self, Tone};
 use crate::terminal_layout::{Ink, Page, Style};
-use crate::view::{self, Tone};
 
 /// Warnings of one response that are shown; the JSON has them all.
 const WARNINGS_MAX: usize = 20;
@@ -91,7 +91,7 @@ fn differences(result: &TableResult) -> Vec<(Tone, String)> {
     ] {
         let effects = result.effects.iter();
         let effects = effects.filter(|effect| effect.verdict == wanted);
-        let tone = view::verdict_tone(wanted);
+        let tone = shared_wording::verdict_tone(wanted);
         sentences.extend(effects.map(|effect| (tone, difference(result, effect, differs))));
     }
     let effects = result.effects.iter();
@@ -255,12 +255,12 @@ fn numbers(result: &TableResult, style: Style) -> String {
                 interval(effect).unwrap_or_else(dash),
                 ratio,
                 effect.p_holm.map_or_else(dash, probability),
-                view::verdict(effect.verdict),
+                shared_wording::verdict(effect.verdict),
             ]
         })
         .collect();
     let headers = HEADERS.map(locale::text);
-    crate::terminal::table(&headers.each_ref().map(String::as_str), &rows, style)
+    crate::terminal_report::table(&headers.each_ref().map(String::as_str), &rows, style)
 }
 
 fn test_words(test: &TableTest) -> String {
@@ -425,7 +425,7 @@ mod tests {
 
     use super::*;
     use crate::terminal_layout::Colour;
-    use crate::text_sanitizing::width;
+    use crate::text_cleaning_and_width::width;
 
     const NIC: &str = include_str!("../../fit/tests/published/atto360-nic-parameters.csv");
     const OFFLOAD: &str = include_str!("../../fit/tests/published/mtu-and-task-offload-iperf.csv");

@@ -2,8 +2,8 @@
 //! construction.
 
 use crate::quantity::UNIT_NAMES;
-use crate::text_sanitizing::{character_width, clean, shorten, width};
-use crate::view::Tone;
+use crate::shared_wording::Tone;
+use crate::text_cleaning_and_width::{character_width, clean, shorten, width};
 
 /// Whether the terminal takes colour; the binary finds out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

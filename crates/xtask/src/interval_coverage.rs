@@ -25,7 +25,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::lab_and_program::wants;
-use crate::noise::{self, Noise, Tally, split_plot};
+use crate::simulated_noise::{self, Noise, Tally, split_plot};
 
 const RUNS: u32 = 2_000;
 /// What can be asked for alone.
@@ -51,7 +51,7 @@ pub fn run(Arguments { only }: &Arguments) -> bool {
     let mut well = true;
     println!("{RUNS} simulated experiments each, 2 % of noise, intervals of 95 %");
     for (name, compare) in [
-        ("tune", noise::compare as Compare),
+        ("tune", simulated_noise::compare as Compare),
         ("experiment run", factorial::compare),
     ] {
         if wants(only, "comparisons") {
@@ -94,7 +94,7 @@ fn family() -> bool {
     let cells = FAMILY.map(|noise| FAMILY_BLOCKS.map(|blocks| (noise, blocks)));
     simulated(
         cells.into_iter().flatten(),
-        noise::compare,
+        simulated_noise::compare,
         |(_, blocks), tally| {
             let least = if blocks == 5 { 0.90 } else { 0.93 };
             let held = least - error(2 * RUNS)..=0.97 + error(2 * RUNS);

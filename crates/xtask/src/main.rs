@@ -6,10 +6,10 @@ mod bench_against_iperf3_and_fio;
 mod interval_coverage;
 // At the top, where the other simulations of the tests look for it.
 mod lab_and_program;
-#[path = "../../experiment/tests/it/noise.rs"]
-mod noise;
 mod report_gallery;
 mod scenarios;
+#[path = "../../experiment/tests/it/simulated_noise.rs"]
+mod simulated_noise;
 mod simulated_tuning;
 mod speeds;
 mod tune_detection_power;

@@ -1,7 +1,7 @@
 //! `xtask gallery`: a page for each hand-made run of the tests, for looking at; run files are drawn as well.
 
-#[path = "../../report/tests/it/fixtures.rs"]
-mod fixtures;
+#[path = "../../report/tests/it/handmade_runs.rs"]
+mod handmade_runs;
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub fn run(
     }: &Arguments,
 ) -> Result<()> {
     fs::create_dir_all(folder)?;
-    let mut runs: Vec<(String, analysis::RunAnalysis)> = fixtures::all()
+    let mut runs: Vec<(String, analysis::RunAnalysis)> = handmade_runs::all()
         .into_iter()
         .map(|(name, run)| (name.to_owned(), run))
         .collect();
@@ -45,7 +45,10 @@ pub fn run(
             report::page(&run, style),
         )?;
     }
-    let (check, tune) = (fixtures::check_one_link_of_two(), fixtures::tune_demo());
-    let story = report::html_story("two links, one share", &fixtures::story(&check, &tune));
+    let (check, tune) = (
+        handmade_runs::check_one_link_of_two(),
+        handmade_runs::tune_demo(),
+    );
+    let story = report::html_story("two links, one share", &handmade_runs::story(&check, &tune));
     Ok(fs::write(folder.join("story.html"), story)?)
 }

@@ -1,13 +1,13 @@
 //! `xtask tuning`: searches of `tune` over simulated machines with seven knobs, whose best of 128
 //! settings is known, and over machines whose knobs do nothing.
 
-#[path = "../../experiment/tests/it/landscape.rs"]
+#[path = "../../experiment/tests/it/simulated_seven_knobs.rs"]
 #[expect(dead_code, reason = "tests look at more of a search")]
-mod landscape;
+mod simulated_seven_knobs;
 
-use landscape::find;
+use simulated_seven_knobs::find;
 
-use crate::noise::Noise;
+use crate::simulated_noise::Noise;
 
 const RUNS: u64 = 100;
 

@@ -8,7 +8,7 @@ use record::Direction;
 use super::screening::settings_screened;
 use super::{PROOF_BLOCKS_MAX, RACE_MAX, SCREENINGS_MAX, TOGETHER, factors};
 use crate::Error;
-use crate::plan::{Candidate, TunePlan};
+use crate::tune_plan::{Candidate, TunePlan};
 
 /// The most candidates that a screening takes: 64 settings.
 pub const CANDIDATES_MAX: usize = 32;

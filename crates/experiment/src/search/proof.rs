@@ -12,8 +12,8 @@ use super::{
 use crate::error::text;
 use crate::gaussian_process::Model;
 use crate::phase_execution::{Interruption, PhaseEnd};
-use crate::plan::{Candidate, TunePlan};
 use crate::tune::{NO_TIME, effects_text, lost, needs_wash_out};
+use crate::tune_plan::{Candidate, TunePlan};
 
 /// Blocks of a proof where there is room: with six of them, one in which somebody else disturbs a trial
 /// leaves any gain unproven.

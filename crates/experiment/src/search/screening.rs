@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use super::{SCREENINGS_MAX, Search, factors, mean, percent};
 use crate::gaussian_process::Observation;
 use crate::phase_execution::Interruption;
-use crate::plan::Candidate;
+use crate::tune_plan::Candidate;
 
 /// Trials of a screening that have a disturbance in common.
 const SCREENING_BLOCK: usize = 8;

@@ -9,7 +9,7 @@ use stats::{PairedRatios, Verdict};
 use super::{Tuning, effects_text, lost, needs_wash_out};
 use crate::error::text;
 use crate::phase_execution::{Interruption, PhaseEnd};
-use crate::plan::{Candidate, TunePlan, ordinal};
+use crate::tune_plan::{Candidate, TunePlan, ordinal};
 
 /// What one comparison came to.
 enum Judgement {

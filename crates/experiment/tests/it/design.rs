@@ -14,7 +14,7 @@ use record::{
     TrialRecord, Value, Workload,
 };
 
-use crate::noise::measured;
+use crate::simulated_noise::measured;
 
 const TIMING: Timing = Timing {
     warm_up: Nanoseconds::new(0),

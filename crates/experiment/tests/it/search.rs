@@ -13,8 +13,8 @@ use record::{
     Setting, Stage, TrialRecord, Workload,
 };
 
-use crate::landscape::{KNOBS, Landscape, Machine, find, knob, plan};
-use crate::noise::Noise;
+use crate::simulated_noise::Noise;
+use crate::simulated_seven_knobs::{KNOBS, Landscape, Machine, find, knob, plan};
 use crate::simulated_testbed::{self, Call, SimulatedTestbed, as_predicted, failure, mtu};
 
 /// The long version is `make tuning`.

@@ -9,7 +9,7 @@ use record::{
 };
 use stats::Verdict;
 
-use crate::noise::{Noise, Tally, measured, normal, share};
+use crate::simulated_noise::{Noise, Tally, measured, normal, share};
 
 const SECOND: Nanoseconds = Nanoseconds::new(1_000_000_000);
 
@@ -29,7 +29,7 @@ pub struct Machine {
 }
 
 /// Runs `runs` comparisons of two arms, as `experiment run` decides them: the same as
-/// [`crate::noise::compare`] tells of `tune`.
+/// [`crate::simulated_noise::compare`] tells of `tune`.
 pub fn compare(noise: Noise, deviation: f64, blocks: usize, effect: f64, runs: u32) -> Tally {
     let machine = Machine {
         noise,

@@ -10,7 +10,7 @@ use record::{
     Record, Setting, Target, Value, Workload,
 };
 
-use crate::noise::{measured, share};
+use crate::simulated_noise::{measured, share};
 
 /// Length of a counted trial.
 pub(crate) const TRIAL_SECONDS: u64 = 2;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::TableTest;
 use super::design_matrix::{Design, Term};
-use super::linear::{Basis, Fit};
+use super::gram_schmidt_least_squares::{Basis, Fit};
 use super::split_plot_variance::Noise;
 use super::tail_probabilities::{chi_squared_upper, f_upper};
 

@@ -7,7 +7,7 @@ use locale::say;
 use super::csv_table::{Table, shown};
 use super::error::Error;
 use super::factor_levels::{LEVELS_MAX, plain, sort_levels};
-use super::linear::Basis;
+use super::gram_schmidt_least_squares::Basis;
 use super::row_selection::{check_values, chosen_rows, complete};
 use super::{Request, TableWarning};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use locale::{Message, say};
 
 use super::design_matrix::{Design, Term};
-use super::effects::{Draft, EffectDraft};
-use super::linear::{Basis, Fit};
+use super::effect_estimates::{Draft, EffectDraft};
+use super::gram_schmidt_least_squares::{Basis, Fit};
 use super::split_plot_variance::Noise;
 use super::tail_probabilities::f_upper;
 use super::{TableTest, TableWarning};

@@ -6,9 +6,9 @@ use locale::say;
 
 use super::csv_table::{Table, shown};
 use super::design_matrix::{Design, Term};
-use super::effects::{Draft, EffectDraft};
+use super::effect_estimates::{Draft, EffectDraft};
 use super::error::Error;
-use super::linear::{Basis, Fit};
+use super::gram_schmidt_least_squares::{Basis, Fit};
 use super::split_plot_variance::Noise;
 use super::unit_and_direction;
 use super::unit_slips_and_outliers::is_whole;

@@ -6,7 +6,7 @@
 //! degrees of freedom by Satterthwaite (1946).
 
 use super::design_matrix::{Design, Term};
-use super::linear::{Basis, Fit};
+use super::gram_schmidt_least_squares::{Basis, Fit};
 
 /// A share of the weights that is rounding.
 const ROUNDING: f64 = 1e-9;

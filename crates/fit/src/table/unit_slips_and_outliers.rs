@@ -8,7 +8,7 @@ use super::TableWarning;
 use super::csv_table::{figure, rounded, shown};
 use super::design_matrix::Design;
 use super::factor_levels::size;
-use super::linear::{Basis, Fit};
+use super::gram_schmidt_least_squares::{Basis, Fit};
 use super::tail_probabilities::{median, t_two_sided};
 use super::unit_and_direction;
 

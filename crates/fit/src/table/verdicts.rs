@@ -3,7 +3,7 @@
 use locale::{Argument, Message, say};
 
 use super::csv_table::shown;
-use super::effects::{Draft, EffectDraft};
+use super::effect_estimates::{Draft, EffectDraft};
 use super::tail_probabilities::{holm, t_quantile_two_sided, t_two_sided};
 use super::unit_and_direction::{self, Better};
 use super::{SIGNIFICANCE, TableEffect, TableResult, TableWarning};

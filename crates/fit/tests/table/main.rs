@@ -1,7 +1,7 @@
 //! Tables of others: published answers, another program's statistics, hostile text.
 
 mod against_statsmodels_and_r;
-mod hostile;
+mod hostile_tables;
 mod iperf3_fio_hyperfine;
 mod model_estimability;
 mod published_studies;

@@ -14,8 +14,8 @@ use super::input::Input;
 use crate::scratch_folder::ScratchFolder;
 use crate::stop_request::STOP_POLL;
 use crate::{
-    Error, Stop, whole_file_tasks, fio_folder, iperf3_client, kept_test_file, read_copy_small_files,
-    share_workload,
+    Error, Stop, fio_folder, iperf3_client, kept_test_file, read_copy_small_files, share_workload,
+    whole_file_tasks,
 };
 
 /// How long one whose input has ended may take to remove what it has made.

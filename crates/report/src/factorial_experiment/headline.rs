@@ -7,7 +7,7 @@ use locale::{list, said, say, text};
 use stats::Verdict;
 
 use super::whole;
-use crate::view::{Said, Tone};
+use crate::shared_wording::{Said, Tone};
 use crate::{quantity, table_analysis};
 
 /// Pairs of factors that the headline names; of more it says how many act together.

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use record::Design;
 
 use super::{arm_name, looked, noise_words, pair_words, pairs_of, progress, rate_list, unit_name};
-use crate::{plot, quantity, table_analysis, view};
+use crate::{plot, quantity, shared_wording, table_analysis};
 
 /// The part of the page in a browser.
 pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
@@ -123,7 +123,7 @@ fn effect_table(one: &TableResult) -> Markup {
                             td.n { @if let Some(change) = table_analysis::change(effect) { (change) (table_analysis::unit(one)) } @else { (text("design-effects.not-estimated")) } }
                             td.n { (table_analysis::interval(effect).unwrap_or_default()) }
                             td.n { (effect.p_holm.map(table_analysis::probability).unwrap_or_default()) }
-                            td { (view::verdict(effect.verdict)) }
+                            td { (shared_wording::verdict(effect.verdict)) }
                         }
                     }
                 }

@@ -10,8 +10,8 @@ use locale::{Message, said, say, text};
 use record::Design;
 use stats::Unit;
 
-use crate::text_sanitizing::width;
-use crate::{quantity, view};
+use crate::text_cleaning_and_width::width;
+use crate::{quantity, shared_wording};
 
 pub(crate) use headline::headline;
 pub(crate) use html::html;
@@ -180,7 +180,7 @@ fn pair_words(pair: &DesignPair) -> String {
 fn compared(pair: &DesignPair) -> String {
     let sentence = of_levels(pair)
         .with("difference", quantity::signed_difference(&pair.ratio))
-        .with_known("verdict", pair.verdict.map(view::verdict))
+        .with_known("verdict", pair.verdict.map(shared_wording::verdict))
         .with_known(
             "blocks",
             pair.blocks_to_settle.map(|blocks| blocks.to_string()),

@@ -7,9 +7,9 @@ use stats::Estimate;
 use super::{
     ARM_COLUMNS, arm_name, looked, noise_words, pair_words, pairs_of, progress, rate_list,
 };
+use crate::shared_wording::{self, Tone};
 use crate::terminal_layout::{Ink, Page, Style, left, right};
-use crate::text_sanitizing::width;
-use crate::view::{self, Tone};
+use crate::text_cleaning_and_width::width;
 use crate::{quantity, table_analysis};
 
 /// Columns of a number of an arm.
@@ -109,7 +109,7 @@ fn response_rows(page: &mut Page, result: &DesignResult, response: &str) {
     let parts = parts.into_iter().filter(|_| others == 0);
     for pair in whole.into_iter().chain(parts) {
         let ink = pair.verdict.map_or(Ink::Plain, |verdict| {
-            Ink::Toned(view::verdict_tone(verdict))
+            Ink::Toned(shared_wording::verdict_tone(verdict))
         });
         page.paragraph(2, 6, &[(ink, &pair_words(pair))]);
     }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use record::Arm;
 
 use super::{confidence, prose};
-use crate::{bench_recipe_results, plot, quantity, view};
+use crate::{bench_recipe_results, plot, quantity, shared_wording};
 
 pub(super) fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
     let measured: Vec<_> = analysis
@@ -28,7 +28,7 @@ pub(super) fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
                 div.pair {
                     @for (index, bench) in measured.iter().enumerate() {
                         figure {
-                            figcaption { b { (view::workload_short(&bench.workload)) } (text("page.repetitions-in-order")) }
+                            figcaption { b { (shared_wording::workload_short(&bench.workload)) } (text("page.repetitions-in-order")) }
                             (plot::repetitions(bench, &format!("{id}-bench-{}", index + 1)))
                         }
                     }
@@ -45,19 +45,19 @@ pub(super) fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
                     tbody {
                         @for bench in &analysis.bench {
                             tr {
-                                td.w { (view::workload_short(&bench.workload)) }
+                                td.w { (shared_wording::workload_short(&bench.workload)) }
                                 td.n { (bench.median.as_ref().map_or_else(|| text("not-measured"), quantity::estimate)) }
                                 td.n { (bench.median.as_ref().and_then(quantity::interval_with_unit).unwrap_or_default()) }
                                 td.n { (bench.median.as_ref().map(confidence).unwrap_or_default()) }
-                                td.n { (view::processors(bench)) }
+                                td.n { (shared_wording::processors(bench)) }
                                 td.n { @if let Some(count) = bench.retransmits { (count) } }
-                                td.t { (view::rate_list(&bench.rates)) @for failure in &bench.failures { div { (text("bench.failed")) " " (prose(failure)) } } }
+                                td.t { (shared_wording::rate_list(&bench.rates)) @for failure in &bench.failures { div { (text("bench.failed")) " " (prose(failure)) } } }
                             }
                         }
                     }
                 }
             }
-            @for session in view::sessions(analysis) { p.quiet.small { (prose(&session)) } }
+            @for session in shared_wording::sessions(analysis) { p.quiet.small { (prose(&session)) } }
         }
     }
 }

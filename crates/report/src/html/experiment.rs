@@ -6,19 +6,19 @@ use maud::{Markup, html};
 use record::{Arm, Direction, Phase};
 
 use super::{confidence, glued, prose, tone};
-use crate::view::{self, Said};
+use crate::shared_wording::{self, Said};
 use crate::{plot, quantity};
 
 pub(super) fn experiment_part(experiment: &ExperimentResult, number: usize, id: &str) -> Markup {
     let id = format!("{id}-experiment-{number}");
-    let decision = view::decision(experiment);
+    let decision = shared_wording::decision(experiment);
     html! {
         article {
-            h3 { (prose(&said(&say("page.experiment").with("number", number.to_string()).with("question", view::question(experiment))))) }
+            h3 { (prose(&said(&say("page.experiment").with("number", number.to_string()).with("question", shared_wording::question(experiment))))) }
             (effect_list(experiment))
             @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(&said(caveat))) } }
             p { (sentence(&decision)) }
-            @if let Some(reason) = view::full_reason(experiment) { p.small.quiet { (text("decision.in-full")) " " (prose(reason)) } }
+            @if let Some(reason) = shared_wording::full_reason(experiment) { p.small.quiet { (text("decision.in-full")) " " (prose(reason)) } }
             (effects_part(experiment, &id))
             (trials_part(experiment, &id))
         }
@@ -29,11 +29,11 @@ pub(super) fn experiment_part(experiment: &ExperimentResult, number: usize, id: 
 pub(super) fn baseline_part(experiment: &ExperimentResult, id: &str) -> Markup {
     html! {
         article {
-            h3 { (said(&say("page.noise").with("question", view::question(experiment)))) }
+            h3 { (said(&say("page.noise").with("question", shared_wording::question(experiment)))) }
             ul.effects {
                 @for noise in &experiment.noise {
                     @let class = if noise.alarm { "bad-word" } else { "" };
-                    li { b { (view::direction(noise.response)) } span class=(class) { (prose(&view::noise(noise, experiment.question.band))) } }
+                    li { b { (shared_wording::direction(noise.response)) } span class=(class) { (prose(&shared_wording::noise(noise, experiment.question.band))) } }
                 }
             }
             @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(&said(caveat))) } }
@@ -50,7 +50,7 @@ fn effects_part(experiment: &ExperimentResult, id: &str) -> Markup {
                 figcaption { b { (text("column.effect")) } (text("page.effect")) }
                 p.legend {
                     span { span.swatch {} (said(&say("page.band").with("band", quantity::round_share(experiment.question.band)))) }
-                    @if !view::is_baseline(experiment) { span { (text("page.first-look")) } span { (text("page.counts")) } }
+                    @if !shared_wording::is_baseline(experiment) { span { (text("page.first-look")) } span { (text("page.counts")) } }
                 }
                 (plot)
             }
@@ -69,20 +69,20 @@ fn sentence(said: &Said) -> Markup {
 }
 
 pub(super) fn medians(experiment: &ExperimentResult, effect: &Effect) -> String {
-    glued(&view::medians(experiment, effect).unwrap_or_default()).replace("->", "→")
+    glued(&shared_wording::medians(experiment, effect).unwrap_or_default()).replace("->", "→")
 }
 
 fn effect_list(experiment: &ExperimentResult) -> Markup {
-    let effects = view::final_effects(experiment);
+    let effects = shared_wording::final_effects(experiment);
     html! {
            @if effects.is_empty() { p { span.doubtful-word { (text("effect.nothing-compared")) } } }
            ul.effects {
                @for effect in effects {
-                   @let words = view::effect_words(effect, experiment.question.band);
+                   @let words = shared_wording::effect_words(effect, experiment.question.band);
                    li {
-                       b { (view::direction(effect.response)) }
+                       b { (shared_wording::direction(effect.response)) }
                        span { span class={ (plot::verdict_class(effect.verdict)) "-word" } { (words.verdict) } " " (words.how_much)
-                       span.quiet { " · " (medians(experiment, effect)) @if let Some(paid) = view::processor_time(experiment, effect) { " · " (paid) } }
+                       span.quiet { " · " (medians(experiment, effect)) @if let Some(paid) = shared_wording::processor_time(experiment, effect) { " · " (paid) } }
     }
                    }
                }
@@ -102,15 +102,15 @@ fn effect_table(experiment: &ExperimentResult) -> Markup {
                 }
                 tbody {
                     @for noise in &experiment.noise {
-                        @let verdict = match (noise.alarm, view::is_unsteady(noise, experiment.question.band)) {
+                        @let verdict = match (noise.alarm, shared_wording::is_unsteady(noise, experiment.question.band)) {
                             (true, _) => "noise-verdict.alarm",
                             (false, true) => "noise-verdict.unsteady",
                             (false, false) => "noise-verdict.steady",
                         };
-                        (effect_cells(&view::direction(noise.response), &view::phase(Phase::SameAgainstSame), &noise.ratio, &text(verdict)))
+                        (effect_cells(&shared_wording::direction(noise.response), &shared_wording::phase(Phase::SameAgainstSame), &noise.ratio, &text(verdict)))
                     }
                     @for effect in &experiment.effects {
-                        (effect_cells(&view::direction(effect.response), &view::judged(effect), &effect.ratio, &view::verdict(effect.verdict)))
+                        (effect_cells(&shared_wording::direction(effect.response), &shared_wording::judged(effect), &effect.ratio, &shared_wording::verdict(effect.verdict)))
                     }
                 }
             }
@@ -130,7 +130,7 @@ fn effect_cells(response: &str, part: &str, ratio: &stats::Estimate, verdict: &s
 }
 
 fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
-    let plots: Vec<(Direction, Markup)> = view::DIRECTIONS
+    let plots: Vec<(Direction, Markup)> = shared_wording::DIRECTIONS
         .into_iter()
         .filter_map(|way| {
             Some((
@@ -139,7 +139,7 @@ fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
             ))
         })
         .collect();
-    let cut = view::DIRECTIONS
+    let cut = shared_wording::DIRECTIONS
         .into_iter()
         .any(|way| plot::trials_leave_out_zero(experiment, way));
     html! {
@@ -147,12 +147,12 @@ fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
             h4 { (text("heading.every-trial")) }
             p.legend {
                 span { (plot::legend_dot(Arm::A)) "A: " (experiment.question.a.name) }
-                @if !view::is_baseline(experiment) { span { (plot::legend_dot(Arm::B)) "B: " (experiment.question.b.name) } }
+                @if !shared_wording::is_baseline(experiment) { span { (plot::legend_dot(Arm::B)) "B: " (experiment.question.b.name) } }
                 span.quiet { (text("page.medians")) @if cut { (text("page.axis-cut")) } }
             }
             div.pair {
                 @for (way, plot) in &plots {
-                    figure { figcaption { b { (view::direction(*way)) } (text("page.blocks-in-order")) } (plot) }
+                    figure { figcaption { b { (shared_wording::direction(*way)) } (text("page.blocks-in-order")) } (plot) }
                 }
             }
             (trials_table(experiment))
@@ -178,15 +178,15 @@ fn trials_table(experiment: &ExperimentResult) -> Markup {
                     tbody {
                         @for samples in &experiment.samples {
                             tr {
-                                td.w { (view::direction(samples.response)) }
-                                td.w { (view::phase(samples.phase)) }
+                                td.w { (shared_wording::direction(samples.response)) }
+                                td.w { (shared_wording::phase(samples.phase)) }
                                 td { @match samples.arm { Arm::A => "A", Arm::B => "B" } }
                                 td.n { (quantity::estimate(&samples.median)) }
                                 td.n { (quantity::interval_with_unit(&samples.median).unwrap_or_default()) }
                                 td.n { (samples.cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) }
                                 @if looked { td.n { (samples.server_cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) } }
                                 td.n { @if let Some(count) = samples.retransmits { (count) } }
-                                td.t { (view::rate_list(&samples.rates)) }
+                                td.t { (shared_wording::rate_list(&samples.rates)) }
                             }
                         }
                     }

@@ -5,8 +5,8 @@ use locale::text;
 use maud::{Markup, html};
 
 use super::{confidence, prose};
+use crate::shared_wording::{self, Ladder};
 use crate::terminal_layout::finite_max;
-use crate::view::{self, Ladder};
 use crate::{plot, quantity};
 
 /// What the scale of the ladders must hold: the highest rate, or end of an interval.
@@ -17,7 +17,7 @@ pub(crate) fn longest_rate(ladders: &[Ladder<'_>]) -> f64 {
 }
 
 pub(super) fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
-    let ladders = view::ladders(analysis);
+    let ladders = shared_wording::ladders(analysis);
     let loss = analysis
         .diagnosis
         .as_ref()
@@ -30,14 +30,14 @@ pub(super) fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
                 @for ladder in &ladders {
                     @let loses = loss.filter(|(_, way)| *way == ladder.direction).map(|(rung, _)| rung);
                     figure {
-                        figcaption { b { (view::direction_explained(ladder.direction)) } (text("page.rate-and-share")) }
+                        figcaption { b { (shared_wording::direction_explained(ladder.direction)) } (text("page.rate-and-share")) }
                         (plot::ladder(ladder, longest, loses, &format!("{id}-ladder-{}", ladder.direction.as_str())))
                     }
                 }
             }
             (ladder_table(&ladders))
-            @for reason in view::ceiling_reasons(analysis) { p.quiet.small { (prose(&reason)) } }
-            @for session in view::sessions(analysis) { p.quiet.small { (prose(&session)) } }
+            @for reason in shared_wording::ceiling_reasons(analysis) { p.quiet.small { (prose(&reason)) } }
+            @for session in shared_wording::sessions(analysis) { p.quiet.small { (prose(&session)) } }
         }
     }
 }
@@ -64,14 +64,14 @@ fn ladder_row(rung: &LadderRung) -> Markup {
     let share = |estimate: &Option<stats::Estimate>| {
         estimate.as_ref().map(|share| quantity::share(share.value))
     };
-    let name = view::rung_in(rung.rung, rung.direction);
+    let name = shared_wording::rung_in(rung.rung, rung.direction);
     let is_computed = rung.rung == RungName::Ceiling;
     html! {
         tr {
             td.w { (name) }
             @if let Some(rate) = &rung.rate {
                 td.n { (quantity::estimate(rate)) }
-                td.n { (quantity::interval_with_unit(rate).unwrap_or_else(|| view::no_interval(rung))) }
+                td.n { (quantity::interval_with_unit(rate).unwrap_or_else(|| shared_wording::no_interval(rung))) }
                 td.n { (quantity::bit_rate(rate.value)) }
                 td.n { (share(&rung.of_ceiling).unwrap_or_default()) }
                 td.n { @if !is_computed { (share(&rung.of_above).unwrap_or_default()) } }

@@ -4,22 +4,22 @@ mod bench;
 mod diagnosis;
 mod experiment;
 mod hosts;
+mod key_figures;
 mod ladder;
-mod tiles;
 
 use analysis::RunAnalysis;
 use locale::{Language, said, say, text};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::text_sanitizing::{clean, clean_lines, shorten};
-use crate::view::{self, Tone};
+use crate::shared_wording::{self, Tone};
+use crate::text_cleaning_and_width::{clean, clean_lines, shorten};
 use crate::{factorial_experiment, quantity};
 use bench::bench_part;
 use diagnosis::diagnosis_part;
 use experiment::{baseline_part, experiment_part};
 use hosts::hosts;
+use key_figures::tiles;
 use ladder::ladder_part;
-use tiles::tiles;
 
 pub(crate) use ladder::longest_rate;
 
@@ -61,20 +61,25 @@ pub enum Content<'a> {
 pub fn html(analysis: &RunAnalysis) -> String {
     let title = said(
         &say("page.title")
-            .with("command", view::command(&analysis.plan))
-            .with("subject", view::subject(&analysis.plan)),
+            .with("command", shared_wording::command(&analysis.plan))
+            .with("subject", shared_wording::subject(&analysis.plan)),
     );
     let body = html! {
         main { section { (run(analysis, "run")) } }
     };
-    document(&title, Some(&view::date(analysis)), &html! {}, &body)
+    document(
+        &title,
+        Some(&shared_wording::date(analysis)),
+        &html! {},
+        &body,
+    )
 }
 
 /// One page of several runs and what belongs to them, in the order of the story.
 #[must_use]
 pub fn html_story(title: &str, sections: &[Section<'_>]) -> String {
     let first = sections.iter().find_map(|section| match section.content {
-        Content::Run(analysis) => Some(view::date(analysis)),
+        Content::Run(analysis) => Some(shared_wording::date(analysis)),
         Content::Text | Content::Table { .. } => None,
     });
     let glance = html! {
@@ -108,7 +113,7 @@ pub fn html_story(title: &str, sections: &[Section<'_>]) -> String {
 
 fn glance(section: &Section<'_>) -> Markup {
     let said = match section.content {
-        Content::Run(analysis) => view::headline(analysis).text,
+        Content::Run(analysis) => shared_wording::headline(analysis).text,
         Content::Text | Content::Table { .. } => section.text.first().cloned().unwrap_or_default(),
     };
     html! { @if !said.is_empty() { br; (prose(&said)) } }
@@ -173,32 +178,32 @@ const fn tone(tone: Tone) -> &'static str {
 }
 
 fn run(analysis: &RunAnalysis, id: &str) -> Markup {
-    let said = view::headline(analysis);
+    let said = shared_wording::headline(analysis);
     html! {
         p class={ "verdict " (tone(said.tone)) } { (prose(&said.text)) }
-        @for alert in view::alerts(analysis) {
+        @for alert in shared_wording::alerts(analysis) {
             p class={ "alert " (tone(alert.tone)) } role="note" { (prose(&alert.text)) }
         }
         (tiles(analysis))
         (ladder_part(analysis, id))
         @if let Some(diagnosis) = &analysis.diagnosis { (diagnosis_part(diagnosis, analysis)) }
         @for part in crate::check_details::all(analysis) { (titled_list(&part.title, &part.lines)) }
-        @for (index, experiment) in view::candidates(analysis).enumerate() {
+        @for (index, experiment) in shared_wording::candidates(analysis).enumerate() {
             (experiment_part(experiment, index + 1, id))
         }
-        @for (index, experiment) in analysis.experiments.iter().filter(|one| view::is_baseline(one)).enumerate() {
+        @for (index, experiment) in analysis.experiments.iter().filter(|one| shared_wording::is_baseline(one)).enumerate() {
             (baseline_part(experiment, &format!("{id}-baseline-{}", index + 1)))
         }
-        (titled_list(&text("heading.screened-out"), &view::screened_out(analysis)))
-        (titled_list(&text("heading.not-tried"), &view::not_tried(analysis)))
+        (titled_list(&text("heading.screened-out"), &shared_wording::screened_out(analysis)))
+        (titled_list(&text("heading.not-tried"), &shared_wording::not_tried(analysis)))
         @if let Some(result) = &analysis.design { (factorial_experiment::html(result, id)) }
         (bench_part(analysis, id))
         @if !analysis.experiments.is_empty() {
             h3 { (text("heading.left-changed")) }
-            (list(&view::left_changed(analysis)))
+            (list(&shared_wording::left_changed(analysis)))
         }
-        (titled_list(&text("heading.not-measured"), &view::not_measured(analysis)))
-        (titled_list(&text("heading.to-know"), &view::to_know(analysis).lines))
+        (titled_list(&text("heading.not-measured"), &shared_wording::not_measured(analysis)))
+        (titled_list(&text("heading.to-know"), &shared_wording::to_know(analysis).lines))
         div.group {
             (hosts(&analysis.facts))
             (method(analysis))
@@ -220,9 +225,9 @@ fn method(analysis: &RunAnalysis) -> Markup {
     html! {
         details {
             summary { (text("method.title")) }
-            (list(&view::method(analysis)))
+            (list(&shared_wording::method(analysis)))
             p { (prose(&said(&say("method.written-by").with("program", format!("`{}`", analysis.program)).with("started", &analysis.started)))) }
-            p { (prose(&said(&say("method.repeat").with("command", format!("`{}`", view::repeat_command(analysis)))))) }
+            p { (prose(&said(&say("method.repeat").with("command", format!("`{}`", shared_wording::repeat_command(analysis)))))) }
         }
     }
 }

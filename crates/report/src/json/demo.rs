@@ -7,7 +7,7 @@ use serde::Serialize;
 use stats::Verdict;
 
 use crate::quantity::finite_interval;
-use crate::view;
+use crate::shared_wording;
 
 /// The figures of the demo: one link against two, and what MTU 9000 did on top of what was kept.
 ///
@@ -95,10 +95,10 @@ pub fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> 
     let megabits = |rate: Option<f64>| rate.map(|rate| rounded(rate * 8e-6, 2));
     let compared = |arm, direction| channels.and_then(|one| counted_median(one, arm, direction));
     let ratio = |direction| {
-        let effect = channels.and_then(|one| view::final_effect(one, direction));
+        let effect = channels.and_then(|one| shared_wording::final_effect(one, direction));
         effect.map(|effect| rounded(effect.ratio.value, 4))
     };
-    let jumbo = jumbo.and_then(|one| view::final_effect(one, Direction::Read));
+    let jumbo = jumbo.and_then(|one| shared_wording::final_effect(one, Direction::Read));
     let interval = jumbo.and_then(|effect| finite_interval(&effect.ratio));
     DemoSummary {
         link: DemoLink {
@@ -123,22 +123,22 @@ pub fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> 
 }
 
 fn sets_two_channels(experiment: &ExperimentResult) -> bool {
-    view::changed_settings(experiment).settings.iter().any(|setting| {
+    shared_wording::changed_settings(experiment).settings.iter().any(|setting| {
         matches!(setting, Setting::Workload { field, value: Setpoint::Integer(2) } if field == "channels")
     })
 }
 
 fn sets_mtu_9000(experiment: &ExperimentResult) -> bool {
-    view::changed_settings(experiment).settings.iter().any(|setting| {
+    shared_wording::changed_settings(experiment).settings.iter().any(|setting| {
         matches!(setting, Setting::Knob { id, value: Setpoint::Integer(9000), .. } if id.as_str() == "nic.mtu")
     })
 }
 
 /// The median of an arm in the phase whose effect counts.
 fn counted_median(experiment: &ExperimentResult, arm: Arm, response: Direction) -> Option<f64> {
-    let counted = view::final_effect(experiment, response).map(|effect| effect.phase);
+    let counted = shared_wording::final_effect(experiment, response).map(|effect| effect.phase);
     let phase = counted.unwrap_or(Phase::Compare);
-    view::arm_median(experiment, arm, response, phase).map(|median| median.value)
+    shared_wording::arm_median(experiment, arm, response, phase).map(|median| median.value)
 }
 
 /// To so many decimals.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use stats::Estimate;
 
 use super::message::MessageData;
-use crate::view;
+use crate::shared_wording;
 
 /// What `check` concludes.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -141,7 +141,7 @@ impl<'a> Fix<'a> {
     fn new(fix: &'a analysis::Fix, analysis: &RunAnalysis) -> Self {
         Self {
             fix,
-            commands: view::fix_commands(fix, analysis),
+            commands: shared_wording::fix_commands(fix, analysis),
         }
     }
 }

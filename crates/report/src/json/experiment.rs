@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::Unit;
 
-use crate::view;
+use crate::shared_wording;
 
 /// One experiment: a change against the baseline.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,7 +65,7 @@ impl<'a> Experiment<'a> {
                 band_share: question.band,
                 confidence: question.confidence,
             },
-            is_baseline: view::is_baseline(experiment),
+            is_baseline: shared_wording::is_baseline(experiment),
             samples: experiment.samples.iter().map(Samples::new).collect(),
             decision: decision.map(|(decision, _)| *decision),
             reason: decision.map(|(_, reason)| reason.as_str()),
@@ -78,7 +78,7 @@ impl<'a> Samples<'a> {
         Self {
             samples,
             rates_unit: Unit::BytesPerSecond,
-            files_per_second: view::files_per_second(samples),
+            files_per_second: shared_wording::files_per_second(samples),
         }
     }
 }

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::view;
+use crate::shared_wording;
 
 pub use bench::{
     Bench, BenchTest, Engine, LatencyDistribution, Playback, Workload, WorkloadDetails,
@@ -140,13 +140,13 @@ fn run(analysis: &RunAnalysis) -> Report<'_> {
         format: "linerate-report",
         version: 1,
         run_file: None,
-        command: view::command(&analysis.plan),
-        target: view::subject(&analysis.plan),
+        command: shared_wording::command(&analysis.plan),
+        target: shared_wording::subject(&analysis.plan),
         program: &analysis.program,
         seed: analysis.seed,
         started: &analysis.started,
         finished: analysis.finished,
-        headline: view::headline(analysis).text,
+        headline: shared_wording::headline(analysis).text,
         ceilings: ceilings
             .map(|(direction, ceiling)| Ceiling {
                 direction: *direction,

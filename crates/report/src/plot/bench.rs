@@ -10,11 +10,11 @@ use super::{
     Axis, Caption, Heights, STRIP_BOTTOM, dot_words, finite, line, percent, pixels, rate_grid, svg,
     written,
 };
-use crate::{quantity, view};
+use crate::{quantity, shared_wording};
 
 /// Every repetition of a workload of `bench`, with the median and its interval.
 pub(crate) fn repetitions(bench: &BenchSamples, id: &str) -> Markup {
-    let name = view::workload_short(&bench.workload);
+    let name = shared_wording::workload_short(&bench.workload);
     let finite_rates = || bench.rates.iter().copied().filter(|rate| rate.is_finite());
     let low = finite_rates().fold(f64::INFINITY, f64::min);
     let high = finite_rates().fold(f64::NEG_INFINITY, f64::max);
@@ -96,7 +96,7 @@ pub(crate) fn sweep(points: &[(&str, [Option<f64>; 2])], id: &str) -> Markup {
             @for (way, (class, rate)) in [Direction::Write, Direction::Read].into_iter().zip(["dot a", "dot b"].into_iter().zip(rates)) {
                 @if let Some(rate) = rate.filter(|rate| rate.is_finite()) {
                     circle class=(class) cx=(percent(x)) cy=(pixels(scale.place(rate))) r="3.5" {
-                        title { (name) " " (view::direction(way)) ": " (quantity::rate(rate)) }
+                        title { (name) " " (shared_wording::direction(way)) ": " (quantity::rate(rate)) }
                     }
                 }
             }

@@ -8,7 +8,7 @@ use stats::{Estimate, Verdict};
 
 use super::ticks::{ratio_ticks, tick_anchor, tick_label};
 use super::{AXIS_PIXELS, Axis, Caption, PHASES, finite, line, percent, pixels, svg, written};
-use crate::{quantity, view};
+use crate::{quantity, shared_wording};
 
 /// A row of the plot of effects.
 struct EffectRow<'a> {
@@ -67,8 +67,8 @@ pub(crate) fn effects(experiment: &ExperimentResult, id: &str) -> Option<Markup>
 
 fn effect_rows(experiment: &ExperimentResult) -> Vec<EffectRow<'_>> {
     let mut rows = Vec::new();
-    for response in view::DIRECTIONS {
-        let way = view::direction(response);
+    for response in shared_wording::DIRECTIONS {
+        let way = shared_wording::direction(response);
         for noise in experiment
             .noise
             .iter()
@@ -80,7 +80,7 @@ fn effect_rows(experiment: &ExperimentResult) -> Vec<EffectRow<'_>> {
                 (String::new(), "neutral")
             };
             rows.push(EffectRow {
-                name: format!("{way} · {}", view::phase(Phase::SameAgainstSame)),
+                name: format!("{way} · {}", shared_wording::phase(Phase::SameAgainstSame)),
                 ratio: &noise.ratio,
                 verdict,
                 class,
@@ -98,9 +98,9 @@ fn effect_rows(experiment: &ExperimentResult) -> Vec<EffectRow<'_>> {
                 .filter(|effect| effect.response == response && effect.phase == phase)
             {
                 rows.push(EffectRow {
-                    name: format!("{way} · {}", view::phase(phase)),
+                    name: format!("{way} · {}", shared_wording::phase(phase)),
                     ratio: &effect.ratio,
-                    verdict: view::verdict(effect.verdict),
+                    verdict: shared_wording::verdict(effect.verdict),
                     class: verdict_class(effect.verdict),
                     is_final: phase == Phase::Confirm || !is_confirmed,
                 });

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::ticks::{round_ticks, tick_anchor, tick_label};
 use super::{AXIS_PIXELS, Axis, Caption, finite, line, percent, pixels, svg, written};
 use crate::quantity;
-use crate::view::{self, Ladder};
+use crate::shared_wording::{self, Ladder};
 
 const RUNG_PIXELS: f64 = 50.0;
 
@@ -37,10 +37,10 @@ pub(crate) fn ladder(
     let ceiling = ceiling.and_then(|rung| finite(rung.rate.as_ref()?));
     let caption = Caption {
         id,
-        title: said(
-            &say("plot-ladder.title")
-                .with("direction", view::direction_explained(ladder.direction)),
-        ),
+        title: said(&say("plot-ladder.title").with(
+            "direction",
+            shared_wording::direction_explained(ladder.direction),
+        )),
         description: ladder
             .rungs
             .iter()
@@ -72,14 +72,17 @@ fn tick_text(tick: f64, highest: f64) -> String {
 }
 
 fn rung_words(rung: &LadderRung) -> String {
-    let name = view::rung(rung.rung);
+    let name = shared_wording::rung(rung.rung);
     let Some(rate) = &rung.rate else {
         return said(&say("plot-rung.not-measured").with("rung", name));
     };
     let sentence = say("plot-rung")
         .with("rung", name)
         .with("rate", quantity::estimate_with_interval(rate))
-        .with_known("share", rung.of_ceiling.as_ref().map(view::of_ceiling));
+        .with_known(
+            "share",
+            rung.of_ceiling.as_ref().map(shared_wording::of_ceiling),
+        );
     said(&sentence)
 }
 
@@ -103,7 +106,7 @@ fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: Option<RungName>) -> Mar
     let share = share
         .map(|share| format!(" · {}", quantity::share(share.value)))
         .unwrap_or_default();
-    let name = view::rung(rung.rung);
+    let name = shared_wording::rung(rung.rung);
     let name = if loses {
         said(&say("plot-rung.loses").with("rung", name))
     } else {

@@ -9,7 +9,7 @@ use super::{
     Axis, Caption, Heights, PHASES, STRIP_BOTTOM, dot_words, finite, line, percent, pixels,
     rate_grid, svg, written,
 };
-use crate::{quantity, view};
+use crate::{quantity, shared_wording};
 
 /// Blocks that are left empty between two phases.
 const PHASE_GAP: f64 = 1.0;
@@ -48,7 +48,8 @@ pub(crate) fn trials(
     let caption = Caption {
         id,
         title: said(
-            &say("plot-trials.title").with("direction", view::direction_explained(response)),
+            &say("plot-trials.title")
+                .with("direction", shared_wording::direction_explained(response)),
         ),
         description: samples
             .iter()
@@ -109,7 +110,7 @@ fn phase_strip(span: &Span, samples: &[&ArmSamples], slots: f64, scale: &Heights
     let end = span.first + f64::from(span.blocks);
     let (left, right) = (axis.place(span.first), axis.place(end));
     let middle = f64::midpoint(left, right);
-    let name = view::phase(span.phase);
+    let name = shared_wording::phase(span.phase);
     let of_phase: Vec<&&ArmSamples> = samples
         .iter()
         .filter(|one| one.phase == span.phase)
@@ -162,7 +163,7 @@ fn samples_words(samples: &ArmSamples) -> String {
         Arm::B => "B",
     };
     let sentence = say("plot-trials.arm")
-        .with("phase", view::phase(samples.phase))
+        .with("phase", shared_wording::phase(samples.phase))
         .with("arm", arm)
         .with("trials", counted("count.trials", samples.rates.len()))
         .with("median", quantity::estimate(&samples.median));

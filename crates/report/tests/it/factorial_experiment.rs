@@ -10,7 +10,7 @@ use record::{
 };
 use report::{Style, html, page};
 
-use crate::{fixtures, json};
+use crate::{handmade_runs, json};
 
 const SECOND: Nanoseconds = Nanoseconds::new(1_000_000_000);
 const TIMING: Timing = Timing {
@@ -167,7 +167,7 @@ fn analysed(design: &Design, trials: &[TrialRecord]) -> RunAnalysis {
     };
     RunAnalysis {
         design: Some(fit::design(design, trials)),
-        ..fixtures::empty(plan)
+        ..handmade_runs::empty(plan)
     }
 }
 
@@ -459,7 +459,7 @@ fn four_by_two(blocks: u32) -> RunAnalysis {
     };
     RunAnalysis {
         design: Some(fit::design(&design, &trials)),
-        ..fixtures::empty(plan)
+        ..handmade_runs::empty(plan)
     }
 }
 

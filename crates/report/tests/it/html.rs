@@ -1,6 +1,6 @@
 use report::{Content, Section, html, html_story};
 
-use crate::{fixtures, json};
+use crate::{handmade_runs, json};
 
 /// The page without its style, whose bytes say nothing about a run.
 fn skeleton(page: &str) -> String {
@@ -11,16 +11,19 @@ fn skeleton(page: &str) -> String {
 }
 
 fn pages() -> Vec<(String, String)> {
-    let mut pages: Vec<(String, String)> = fixtures::all()
+    let mut pages: Vec<(String, String)> = handmade_runs::all()
         .into_iter()
         .map(|(name, run)| (name.to_owned(), html(&run)))
         .collect();
-    let (check, tune) = (fixtures::check_one_link_of_two(), fixtures::tune_demo());
+    let (check, tune) = (
+        handmade_runs::check_one_link_of_two(),
+        handmade_runs::tune_demo(),
+    );
     pages.push((
         "story".into(),
-        html_story("two links, one share", &fixtures::story(&check, &tune)),
+        html_story("two links, one share", &handmade_runs::story(&check, &tune)),
     ));
-    let hostile = fixtures::check_hostile();
+    let hostile = handmade_runs::check_hostile();
     let sections = [Section {
         heading: "</h2><script>alert(3)</script>".into(),
         text: vec!["a `b` c ` d \u{1b}[2J".into()],
@@ -75,7 +78,7 @@ fn skeletons_of_pages() {
 #[test]
 fn the_same_run_gives_the_same_bytes() {
     assert_eq!(pages(), pages());
-    for ((name, run), (_, again)) in fixtures::all().into_iter().zip(fixtures::all()) {
+    for ((name, run), (_, again)) in handmade_runs::all().into_iter().zip(handmade_runs::all()) {
         let style = report::Style::default();
         assert_eq!(
             report::page(&run, style),

@@ -4,7 +4,7 @@ use report::{Style, html, page};
 use serde_json::{Value, json as value};
 use stats::{Estimate, Unit};
 
-use crate::{fixtures, json};
+use crate::{handmade_runs, json};
 
 fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> Value {
     serde_json::to_value(report::demo_summary(check, tune, restored)).expect("it is JSON")
@@ -13,8 +13,8 @@ fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> Valu
 #[test]
 fn json_of_a_check_and_of_a_tune() {
     for (name, run) in [
-        ("check", fixtures::check_one_link_of_two()),
-        ("tune", fixtures::tune_undecided()),
+        ("check", handmade_runs::check_one_link_of_two()),
+        ("tune", handmade_runs::tune_undecided()),
     ] {
         let mut json = json(&run);
         json["facts"] = "as in the run file".into();
@@ -45,7 +45,7 @@ fn every_estimate_has_its_unit_and_its_interval_beside_it() {
             _ => {}
         }
     }
-    for (name, run) in fixtures::all() {
+    for (name, run) in handmade_runs::all() {
         let mut seen = 0;
         walk(&json(&run), &mut seen);
         assert!(
@@ -57,7 +57,7 @@ fn every_estimate_has_its_unit_and_its_interval_beside_it() {
 
 #[test]
 fn what_the_processors_of_both_ends_pay_is_told_before_and_after() {
-    let mut run = fixtures::tune_keeps_knobs();
+    let mut run = handmade_runs::tune_keeps_knobs();
     for samples in run.experiments.iter_mut().flat_map(|one| &mut one.samples) {
         let cost = |of_a: f64, of_b: f64| {
             let value = if samples.arm == Arm::A { of_a } else { of_b };
@@ -83,14 +83,14 @@ fn what_the_processors_of_both_ends_pay_is_told_before_and_after() {
     assert!((value - 0.8e-9).abs() < 1e-15, "{value}");
     assert_eq!(cost["unit"], "seconds_per_byte");
     // Where nobody could look, nothing is invented.
-    let before = fixtures::tune_keeps_knobs();
+    let before = handmade_runs::tune_keeps_knobs();
     assert!(!html(&before).contains("CPU of the server"));
     assert!(!page(&before, Style::default()).contains("processor of"));
 }
 
 #[test]
 fn what_is_no_number_is_null() {
-    let json = json(&fixtures::check_hostile());
+    let json = json(&handmade_runs::check_hostile());
     let tcp = &json["ladder"][1]["rate"];
     assert!(tcp["value"].is_null() && tcp["interval"].is_null(), "{tcp}");
     assert!(json["ladder"][4]["rate"].is_null());
@@ -99,8 +99,8 @@ fn what_is_no_number_is_null() {
 #[test]
 fn the_summary_of_the_demo() {
     let summary = demo_summary(
-        &fixtures::check_one_link_of_two(),
-        &fixtures::tune_demo(),
+        &handmade_runs::check_one_link_of_two(),
+        &handmade_runs::tune_demo(),
         true,
     );
     let expected = value!({
@@ -116,7 +116,7 @@ fn the_summary_of_the_demo() {
 
 #[test]
 fn the_summary_invents_nothing() {
-    let nothing = fixtures::check_nothing_measured();
+    let nothing = handmade_runs::check_nothing_measured();
     let expected = value!({
         "link": { "ceiling_mbit_s": null, "tcp_mbit_s": null },
         "one_channel": { "read_mb_s": null, "write_mb_s": null },
@@ -127,7 +127,7 @@ fn the_summary_invents_nothing() {
     });
     assert_eq!(demo_summary(&nothing, &nothing, false), expected);
 
-    let check = fixtures::check_one_link_of_two();
+    let check = handmade_runs::check_one_link_of_two();
     let only_checked = demo_summary(&check, &nothing, false);
     assert_eq!(
         only_checked["one_channel"],
@@ -136,8 +136,8 @@ fn the_summary_invents_nothing() {
     assert!(only_checked["two_channels"]["read_mb_s"].is_null());
 
     let hostile = demo_summary(
-        &fixtures::check_hostile(),
-        &fixtures::tune_failed_trials(),
+        &handmade_runs::check_hostile(),
+        &handmade_runs::tune_failed_trials(),
         false,
     );
     assert!(hostile["link"]["tcp_mbit_s"].is_null(), "{hostile}");

@@ -1,7 +1,7 @@
 //! What people read, kept as golden text, and what no name may do to it.
 
 mod factorial_experiment;
-mod fixtures;
+mod handmade_runs;
 mod html;
 mod json;
 mod real_run_files;

@@ -3,7 +3,7 @@ use record::{Plan, ShareAddress};
 use report::{Colour, Style, details, html, page, table};
 use stats::Verdict;
 
-use crate::{fixtures, json};
+use crate::{handmade_runs, json};
 
 /// Columns as a terminal counts them; the fixtures' wide characters take two.
 fn columns(line: &str) -> usize {
@@ -23,11 +23,14 @@ fn columns(line: &str) -> usize {
 fn pages_in_japanese() {
     Language::Japanese.within(|| {
         for (name, run) in [
-            ("check-share-slow", fixtures::check_share_slow()),
-            ("check-one-link-of-two", fixtures::check_one_link_of_two()),
-            ("check-two-channels", fixtures::check_two_channels()),
-            ("tune-demo", fixtures::tune_demo()),
-            ("tune-undecided", fixtures::tune_undecided()),
+            ("check-share-slow", handmade_runs::check_share_slow()),
+            (
+                "check-one-link-of-two",
+                handmade_runs::check_one_link_of_two(),
+            ),
+            ("check-two-channels", handmade_runs::check_two_channels()),
+            ("tune-demo", handmade_runs::tune_demo()),
+            ("tune-undecided", handmade_runs::tune_undecided()),
         ] {
             let page = page(&run, Style::default()) + &details(&run, Style::default());
             for line in page.lines() {
@@ -44,7 +47,7 @@ fn pages_in_japanese() {
 
 #[test]
 fn pages_at_a_hundred_columns() {
-    for (name, run) in fixtures::all() {
+    for (name, run) in handmade_runs::all() {
         insta::assert_snapshot!(format!("{name}-100"), page(&run, Style::default()));
     }
 }
@@ -52,9 +55,12 @@ fn pages_at_a_hundred_columns() {
 #[test]
 fn pages_on_a_narrow_terminal() {
     for (name, run) in [
-        ("check-one-link-of-two", fixtures::check_one_link_of_two()),
-        ("tune-demo", fixtures::tune_demo()),
-        ("bench-share-and-tcp", fixtures::bench()),
+        (
+            "check-one-link-of-two",
+            handmade_runs::check_one_link_of_two(),
+        ),
+        ("tune-demo", handmade_runs::tune_demo()),
+        ("bench-share-and-tcp", handmade_runs::bench()),
     ] {
         insta::assert_snapshot!(
             format!("{name}-50"),
@@ -65,7 +71,7 @@ fn pages_on_a_narrow_terminal() {
 
 #[test]
 fn what_each_channel_carried_is_told_and_an_idle_one_on_the_first_page() {
-    let run = fixtures::check_two_channels();
+    let run = handmade_runs::check_two_channels();
     let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
     let idle = "of 2 channels at once (read): `a1` to `10.77.2.2` carried 11.7 MB/s; its NICs are 9.9 % full";
     let page = words(page(&run, Style::default()));
@@ -91,7 +97,7 @@ fn what_each_channel_carried_is_told_and_an_idle_one_on_the_first_page() {
 
 #[test]
 fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
-    let run = fixtures::sweep();
+    let run = handmade_runs::sweep();
     let row = |columns| {
         let page = page(&run, Style::new(columns, Colour::Plain));
         let mut rows = page.lines().filter(|line| line.contains('█'));
@@ -117,7 +123,7 @@ fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
 
 #[test]
 fn what_no_link_can_have_carried_is_marked_and_no_headline() {
-    let mut run = fixtures::sweep();
+    let mut run = handmade_runs::sweep();
     run.bench[3].exceeded = Some(106e6);
     let page = page(&run, Style::default());
     let words: Vec<&str> = page.split_whitespace().collect();
@@ -140,7 +146,7 @@ fn what_no_link_can_have_carried_is_marked_and_no_headline() {
 
 #[test]
 fn no_line_of_any_page_is_wider_than_asked() {
-    for (name, run) in fixtures::all() {
+    for (name, run) in handmade_runs::all() {
         for width in [0, 40, 47, 64, 78, 80, 99, 100, 250] {
             let style = Style::new(width, Colour::Plain);
             for line in page(&run, style).lines() {
@@ -155,7 +161,7 @@ fn no_line_of_any_page_is_wider_than_asked() {
 
 #[test]
 fn no_name_can_steer_the_terminal() {
-    let run = fixtures::check_hostile();
+    let run = handmade_runs::check_hostile();
     let plain = page(&run, Style::default());
     assert!(
         plain
@@ -186,7 +192,7 @@ fn no_name_can_steer_the_terminal() {
 
 #[test]
 fn colour_changes_no_word() {
-    for (name, run) in fixtures::all() {
+    for (name, run) in handmade_runs::all() {
         let plain = page(&run, Style::default());
         let mut stripped = String::new();
         let coloured = page(&run, Style::new(100, Colour::Ansi));
@@ -202,7 +208,7 @@ fn colour_changes_no_word() {
 
 #[test]
 fn no_page_prints_what_is_no_number() {
-    for (name, run) in fixtures::all() {
+    for (name, run) in handmade_runs::all() {
         let page = page(&run, Style::default());
         for word in page.split(|character: char| !character.is_alphanumeric()) {
             assert!(
@@ -249,7 +255,7 @@ fn below<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
 
 #[test]
 fn a_busy_person_gets_six_things_to_know_and_the_report_all_of_them() {
-    let mut run = fixtures::tune_unsteady();
+    let mut run = handmade_runs::tune_unsteady();
     let page = page(&run, Style::default());
     let items = |page: &str| {
         let lines = below(page, "to know");
@@ -297,7 +303,7 @@ fn the_headline_of_a_tune_says_what_the_machine_allowed() {
         let json = json(run);
         json["headline"].as_str().expect("a headline").to_owned()
     };
-    let mut run = fixtures::tune_unsteady();
+    let mut run = handmade_runs::tune_unsteady();
     assert_eq!(
         headline(&run),
         "kept 1 of 3 changes: `MTU 9000` (read 1.05x, write 1.05x); the machine was too unsteady for \
@@ -318,20 +324,20 @@ fn the_headline_of_a_tune_says_what_the_machine_allowed() {
     assert!(!headline(&run).contains("unsteady"));
 
     run.experiments.truncate(1);
-    run.untried = fixtures::tune_unsteady().untried;
+    run.untried = handmade_runs::tune_unsteady().untried;
     assert_eq!(
         headline(&run),
         "nothing was tried; nothing to try: it is so already"
     );
     assert_eq!(
-        headline(&fixtures::tune_alarm()),
+        headline(&handmade_runs::tune_alarm()),
         "nothing was tried: the machine is too unsteady, the same came out different from itself"
     );
 }
 
 #[test]
 fn a_change_that_did_not_go_back_is_an_alert() {
-    let mut run = fixtures::tune_unsteady();
+    let mut run = handmade_runs::tune_unsteady();
     run.changes[0].restored = Some(false);
     let alert = "change `1-fbd0` was undone, but the hosts do not read back";
     assert!(page(&run, Style::default()).contains(alert));
@@ -380,7 +386,7 @@ fn ids_and_short_texts_stay_whole_in_tables_as_long_as_they_can() {
 /// The next command logs in as this one did.
 #[test]
 fn suggested_commands_repeat_how_one_logged_in() {
-    let mut run = fixtures::check_one_link_of_two();
+    let mut run = handmade_runs::check_one_link_of_two();
     let login = ["--guest", "--dialect-max", "3.0"];
     run.login_options = login.map(str::to_owned).into();
     run.user = Some("WORK;ann".into());
@@ -416,7 +422,7 @@ fn suggested_commands_repeat_how_one_logged_in() {
 /// Of an experiment everything is known but where its plan is.
 #[test]
 fn an_experiment_is_repeated_with_its_own_command() {
-    let run = fixtures::empty(Plan::Experiment {
+    let run = handmade_runs::empty(Plan::Experiment {
         target: "smb://10.77.1.2/data".into(),
         title: "some".into(),
     });

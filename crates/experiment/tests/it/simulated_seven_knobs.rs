@@ -10,7 +10,7 @@ use record::{
     Target, Value, Workload,
 };
 
-use crate::noise::{Noise, measured, share};
+use crate::simulated_noise::{Noise, measured, share};
 
 /// Knobs of a machine.
 pub const KNOBS: usize = 7;

@@ -1,14 +1,14 @@
 //! The short version of `make coverage`.
 
-use crate::noise::{self, Noise, Tally, split_plot};
 use crate::simulated_factorials::{self, Machine, alarms, cube, full};
+use crate::simulated_noise::{self, Noise, Tally, split_plot};
 
 /// Eight shapes of 100 experiments tell a share to a percent.
 const RUNS: u32 = 100;
 
 #[test]
 fn tune_holds_its_intervals_and_finds_small_effects_whatever_the_noise() {
-    holds(noise::compare);
+    holds(simulated_noise::compare);
 }
 
 #[test]

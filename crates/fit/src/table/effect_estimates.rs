@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::design_matrix::{Design, Term};
-use super::linear::{Basis, Fit};
+use super::gram_schmidt_least_squares::{Basis, Fit};
 use super::split_plot_variance::Noise;
 use super::tail_probabilities::{f_upper, median, t_quantile_two_sided};
 use super::unit_and_direction::Better;

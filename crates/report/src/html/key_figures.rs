@@ -5,7 +5,7 @@ use locale::{said, say, text};
 use maud::{Markup, html};
 
 use super::experiment::medians;
-use crate::view;
+use crate::shared_wording;
 use crate::{plot, quantity};
 
 /// The few numbers that are read first.
@@ -17,14 +17,14 @@ pub(super) fn tiles(analysis: &RunAnalysis) -> Markup {
     html! {
         div.tiles {
             @for rung in rungs {
-                @let name = view::rung_in(rung.rung, rung.direction);
-                @let share = rung.of_ceiling.as_ref().map(view::of_ceiling);
+                @let name = shared_wording::rung_in(rung.rung, rung.direction);
+                @let share = rung.of_ceiling.as_ref().map(shared_wording::of_ceiling);
                 @let figure = rung.rate.as_ref().map_or_else(|| text("not-measured"), quantity::estimate);
                 (tile("", &name, &figure, &share.unwrap_or_default()))
             }
-            @for experiment in view::kept(analysis) {
-                @for effect in view::final_effects(experiment) {
-                    @let name = format!("{}, {}", view::direction(effect.response), experiment.question.change());
+            @for experiment in shared_wording::kept(analysis) {
+                @for effect in shared_wording::final_effects(experiment) {
+                    @let name = format!("{}, {}", shared_wording::direction(effect.response), experiment.question.change());
                     (tile(plot::verdict_class(effect.verdict), &name, &quantity::estimate(&effect.ratio), &below_figure(experiment, effect)))
                 }
             }
@@ -32,7 +32,7 @@ pub(super) fn tiles(analysis: &RunAnalysis) -> Markup {
             @for bench in analysis.bench.iter().filter(|bench| bench.test.is_none()) {
                 @if let Some(median) = &bench.median {
                     @let bits = quantity::bit_rate(median.value);
-                    (tile("", &view::workload_short(&bench.workload), &quantity::estimate(median), &bits))
+                    (tile("", &shared_wording::workload_short(&bench.workload), &quantity::estimate(median), &bits))
                 }
             }
         }

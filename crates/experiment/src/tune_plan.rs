@@ -7,7 +7,7 @@ use record::{Direction, Level, Phase, Question, Schedule};
 use stats::blocks_min;
 
 use crate::Error;
-use crate::schedule::{schedule, switches};
+use crate::random_block_order::{schedule, switches};
 use crate::testbed::{SwitchCost, same_place, switch_cost};
 
 /// Blocks of a phase where nobody says otherwise: the fewest that can reach 95 %.

@@ -5,9 +5,9 @@ use locale::{counted, said, say, text};
 use record::{Direction, Plan};
 use stats::Estimate;
 
+use crate::shared_wording::{self, Ladder, Tone};
 use crate::terminal_layout::{Ink, Page, Style, bar, left, right};
-use crate::text_sanitizing::{clean, shorten, width};
-use crate::view::{self, Ladder, Tone};
+use crate::text_cleaning_and_width::{clean, shorten, width};
 use crate::{bench_recipe_results, column_widths, factorial_experiment, quantity};
 
 /// Causes that are shown: the later ones mostly follow from the first.
@@ -28,10 +28,10 @@ const CELL_COLUMNS_MAX: usize = 60;
 pub fn page(analysis: &RunAnalysis, style: Style) -> String {
     let mut page = Page::new(style);
     title(&mut page, analysis);
-    let headline = view::headline(analysis);
+    let headline = shared_wording::headline(analysis);
     page.gap();
     page.paragraph(2, 2, &[(Ink::StrongToned(headline.tone), &headline.text)]);
-    for alert in view::alerts(analysis) {
+    for alert in shared_wording::alerts(analysis) {
         page.gap();
         page.paragraph(
             2,
@@ -99,10 +99,10 @@ pub fn table(headers: &[&str], rows: &[Vec<String>], style: Style) -> String {
 }
 
 fn title(page: &mut Page, analysis: &RunAnalysis) {
-    let date = view::date(analysis);
-    let name = format!("linerate {}", view::command(&analysis.plan));
+    let date = shared_wording::date(analysis);
+    let name = format!("linerate {}", shared_wording::command(&analysis.plan));
     let room = page.columns().saturating_sub(name.len() + date.len() + 4);
-    let subject = left(&view::subject(&analysis.plan), room);
+    let subject = left(&shared_wording::subject(&analysis.plan), room);
     page.row(&[
         (Ink::Strong, &name),
         (Ink::Plain, "  "),
@@ -116,11 +116,15 @@ fn check(page: &mut Page, analysis: &RunAnalysis) {
     ladder(page, analysis);
     causes(page, analysis);
     fixes(page, analysis);
-    list(page, "heading.not-measured", &view::not_measured(analysis));
+    list(
+        page,
+        "heading.not-measured",
+        &shared_wording::not_measured(analysis),
+    );
 }
 
 fn ladder(page: &mut Page, analysis: &RunAnalysis) {
-    let ladders = view::ladders(analysis);
+    let ladders = shared_wording::ladders(analysis);
     let rates = ladders
         .iter()
         .flat_map(|ladder| &ladder.rungs)
@@ -142,19 +146,19 @@ fn ladder(page: &mut Page, analysis: &RunAnalysis) {
     }
     if !ladders.is_empty() {
         page.gap();
-        for reason in view::ceiling_reasons(analysis) {
+        for reason in shared_wording::ceiling_reasons(analysis) {
             page.paragraph(2, 4, &[(Ink::Faint, &reason)]);
         }
         sessions(page, analysis);
-        let lines = view::idle_channels(analysis).into_iter();
-        for line in lines.chain(view::files(analysis)) {
+        let lines = shared_wording::idle_channels(analysis).into_iter();
+        for line in lines.chain(shared_wording::files(analysis)) {
             page.paragraph(2, 4, &[(Ink::Faint, &line)]);
         }
     }
 }
 
 fn sessions(page: &mut Page, analysis: &RunAnalysis) {
-    for session in view::sessions(analysis) {
+    for session in shared_wording::sessions(analysis) {
         page.paragraph(2, 4, &[(Ink::Faint, &session)]);
     }
 }
@@ -177,13 +181,16 @@ const fn bar_columns(columns: usize) -> (usize, bool) {
 fn ladder_heading(page: &mut Page, ladder: &Ladder<'_>) {
     let [name, rate, bits, share, _] = RUNG_COLUMNS;
     let (bar, is_wide) = bar_columns(page.columns());
-    let heading = view::direction_explained(ladder.direction);
+    let heading = shared_wording::direction_explained(ladder.direction);
     if is_wide {
         let heading = left(&heading, 2 + name + bar + 1 + rate + 1 + bits);
         page.row(&[
             (Ink::Strong, &heading),
             (Ink::Faint, &right(&text("of-ceiling"), share)),
-            (Ink::Faint, &format!("  {}", view::interval_heading(ladder))),
+            (
+                Ink::Faint,
+                &format!("  {}", shared_wording::interval_heading(ladder)),
+            ),
         ]);
     } else {
         page.row(&[(Ink::Strong, &heading)]);
@@ -202,7 +209,7 @@ fn rung_ink(rung: &LadderRung, loss: Option<(RungName, Direction)>) -> Ink {
 fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
     let [name_columns, rate_columns, bits_columns, share_columns, _] = RUNG_COLUMNS;
     let (columns, is_wide) = bar_columns(page.columns());
-    let name = format!("  {}", left(&view::rung(rung.rung), name_columns));
+    let name = format!("  {}", left(&shared_wording::rung(rung.rung), name_columns));
     let Some(rate) = &rung.rate else {
         page.row(&[(Ink::Plain, &name), (Ink::Faint, &text("not-measured"))]);
         return;
@@ -211,7 +218,8 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
     let number = format!(" {}", right(&quantity::estimate(rate), rate_columns));
     let share = rung.of_ceiling.as_ref();
     let share = share.map_or_else(String::new, |share| quantity::share(share.value));
-    let interval = view::interval_of(rate).unwrap_or_else(|| view::no_interval(rung));
+    let interval =
+        shared_wording::interval_of(rate).unwrap_or_else(|| shared_wording::no_interval(rung));
     let bits = quantity::bit_rate(rate.value);
     let mut row = vec![
         (Ink::Plain, name.as_str()),
@@ -230,7 +238,7 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
         page.row(&row);
     } else {
         page.row(&row);
-        let share = rung.of_ceiling.as_ref().map(view::of_ceiling);
+        let share = rung.of_ceiling.as_ref().map(shared_wording::of_ceiling);
         let share = share.unwrap_or_default();
         let details = [
             (Ink::Faint, bits.as_str()),
@@ -247,10 +255,10 @@ fn causes(page: &mut Page, analysis: &RunAnalysis) {
     };
     page.heading(&text("heading.why"));
     if diagnosis.causes.is_empty() {
-        page.paragraph(2, 2, &[(Ink::Plain, &view::no_cause(diagnosis))]);
+        page.paragraph(2, 2, &[(Ink::Plain, &shared_wording::no_cause(diagnosis))]);
     }
     for cause in diagnosis.causes.iter().take(CAUSES_MAX) {
-        let trust = format!("({})", view::state(cause));
+        let trust = format!("({})", shared_wording::state(cause));
         page.paragraph(
             2,
             4,
@@ -292,7 +300,7 @@ fn fixes(page: &mut Page, analysis: &RunAnalysis) {
         page.paragraph(5, 5, &[(Ink::Faint, &counted("more.in-report", more))]);
     }
     if diagnosis.fixes.iter().any(|fix| fix.blocked.is_none()) {
-        let command = view::command_line("tune", analysis);
+        let command = shared_wording::command_line("tune", analysis);
         let prove = said(&say("fix-row.tune").with("command", command));
         page.paragraph(2, 4, &[(Ink::Faint, &prove)]);
     }
@@ -307,7 +315,7 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
             (Ink::Plain, &said(&fix.text)),
         ],
     );
-    let predicted = format!("{};", view::prediction(fix));
+    let predicted = format!("{};", shared_wording::prediction(fix));
     page.paragraph(
         5,
         5,
@@ -317,10 +325,10 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
             (Ink::Faint, &said(&fix.disturbs)),
         ],
     );
-    for command in view::fix_commands(fix, analysis) {
+    for command in shared_wording::fix_commands(fix, analysis) {
         page.paragraph(5, 7, &[(Ink::Plain, "$"), (Ink::Strong, &command)]);
     }
-    if let Some(reason) = view::cannot_be_tried(fix) {
+    if let Some(reason) = shared_wording::cannot_be_tried(fix) {
         page.paragraph(
             5,
             5,
@@ -333,29 +341,41 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
 }
 
 fn tune(page: &mut Page, analysis: &RunAnalysis) {
-    let noises: Vec<_> = view::noises(analysis).collect();
+    let noises: Vec<_> = shared_wording::noises(analysis).collect();
     if !noises.is_empty() {
         page.heading(&text("heading.noise"));
         for (band, noise) in noises {
-            let response = format!(" {}", view::direction(noise.response));
+            let response = format!(" {}", shared_wording::direction(noise.response));
             page.labelled(
                 &response,
                 response_columns(),
-                &[(Ink::Plain, &view::noise(noise, band))],
+                &[(Ink::Plain, &shared_wording::noise(noise, band))],
             );
         }
     }
-    for (index, experiment) in view::candidates(analysis).enumerate() {
+    for (index, experiment) in shared_wording::candidates(analysis).enumerate() {
         candidate(page, index + 1, experiment);
     }
-    list(page, "heading.screened-out", &view::screened_out(analysis));
-    list(page, "heading.not-tried", &view::not_tried(analysis));
+    list(
+        page,
+        "heading.screened-out",
+        &shared_wording::screened_out(analysis),
+    );
+    list(
+        page,
+        "heading.not-tried",
+        &shared_wording::not_tried(analysis),
+    );
     page.heading(&text("heading.left-changed"));
-    for line in view::left_changed(analysis) {
+    for line in shared_wording::left_changed(analysis) {
         page.paragraph(2, 4, &[(Ink::Plain, &line)]);
     }
     ladder(page, analysis);
-    list(page, "heading.not-measured", &view::not_measured(analysis));
+    list(
+        page,
+        "heading.not-measured",
+        &shared_wording::not_measured(analysis),
+    );
 }
 
 fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
@@ -365,10 +385,10 @@ fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
         3,
         &[(
             Ink::Strong,
-            &format!("{number}. {}", view::question(experiment)),
+            &format!("{number}. {}", shared_wording::question(experiment)),
         )],
     );
-    let effects = view::final_effects(experiment);
+    let effects = shared_wording::final_effects(experiment);
     if effects.is_empty() {
         page.paragraph(
             3,
@@ -389,7 +409,7 @@ fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
             ],
         );
     }
-    let decision = view::decision(experiment);
+    let decision = shared_wording::decision(experiment);
     page.paragraph(
         3,
         6,
@@ -402,15 +422,16 @@ fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
 
 /// Columns of a response's name, with what is around it.
 fn response_columns() -> usize {
-    let names = view::DIRECTIONS.map(|direction| width(&view::direction(direction)) + 2);
+    let names = shared_wording::DIRECTIONS
+        .map(|direction| width(&shared_wording::direction(direction)) + 2);
     names.into_iter().fold(RESPONSE_COLUMNS_MIN, usize::max)
 }
 
 fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
-    let words = view::effect_words(effect, experiment.question.band);
-    let tone = view::verdict_tone(effect.verdict);
-    let response = format!(" {}", view::direction(effect.response));
-    let medians = view::medians(experiment, effect).map(|medians| format!("({medians})"));
+    let words = shared_wording::effect_words(effect, experiment.question.band);
+    let tone = shared_wording::verdict_tone(effect.verdict);
+    let response = format!(" {}", shared_wording::direction(effect.response));
+    let medians = shared_wording::medians(experiment, effect).map(|medians| format!("({medians})"));
     page.labelled(
         &response,
         response_columns(),
@@ -420,7 +441,7 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
             (Ink::Faint, &medians.unwrap_or_default()),
         ],
     );
-    if let Some(paid) = view::processor_time(experiment, effect) {
+    if let Some(paid) = shared_wording::processor_time(experiment, effect) {
         page.labelled("", response_columns(), &[(Ink::Faint, &paid)]);
     }
 }
@@ -445,7 +466,11 @@ fn bench(page: &mut Page, analysis: &RunAnalysis) {
 
 fn bench_workload(page: &mut Page, bench: &BenchSamples) {
     page.gap();
-    page.paragraph(0, 2, &[(Ink::Strong, &view::workload(&bench.workload))]);
+    page.paragraph(
+        0,
+        2,
+        &[(Ink::Strong, &shared_wording::workload(&bench.workload))],
+    );
     let longest = bench
         .rates
         .iter()
@@ -530,7 +555,7 @@ fn with_confidence(estimate: &Estimate) -> String {
 }
 
 fn foot(page: &mut Page, analysis: &RunAnalysis) {
-    let known = view::to_know(analysis);
+    let known = shared_wording::to_know(analysis);
     short_list(page, "heading.to-know", &known.lines, known.near);
 }
 
