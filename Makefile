@@ -113,7 +113,7 @@ lint: setup-lint
 	# How large the locks of a model are is of no interest.
 	$(CARGO) clippy -p smb -p smb-proto --features smb/model --all-targets -- -D warnings -A clippy::large_enum_variant
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
-	scripts/deny
+	scripts/check-licences-and-advisories
 
 # What people install, in target/dist; AGAIN=--again builds it twice and compares.
 AGAIN ?=
@@ -123,7 +123,7 @@ dist: setup-dist
 # Installs, tries and removes what `make dist` made, in new systems (as root, where the archives of Debian and Ubuntu
 # can be reached).
 smoke: setup-dist
-	for artefact in target/dist/*.tar.gz target/dist/*.deb; do scripts/smoke "$$artefact" || exit; done
+	for artefact in target/dist/*.tar.gz target/dist/*.deb; do scripts/smoke-test-artefact "$$artefact" || exit; done
 
 # Version, changelog, tag, artefacts, built twice and tried; publishes nothing: VERSION=1.2.3.
 release: setup-dist

@@ -22,11 +22,11 @@
 //! ```
 
 pub mod authenticator;
-pub mod block;
 pub mod channel;
 pub mod error;
 pub mod monotonic_time;
 pub mod multichannel_plan;
+pub mod payload_block_pool;
 pub mod sealing;
 pub mod session;
 pub mod signing_and_keys;
@@ -35,11 +35,11 @@ pub mod trickling_replies;
 pub mod wire;
 
 pub use authenticator::{Authenticator, SessionKey, Step};
-pub use block::{Block, BlockPool, Payload};
 pub use channel::{Channel, ChannelSettings, ChannelStatistics, Event, OriginPart, Transmission};
 pub use error::{Error, NtStatus};
 pub use monotonic_time::Time;
 pub use multichannel_plan::plan;
+pub use payload_block_pool::{Block, BlockPool, Payload};
 pub use session::{
     ChannelNumber, FileKey, Reply, Request, Session, SessionSettings, Sink, Source, TransferKey,
     TreeKey,

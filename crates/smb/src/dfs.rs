@@ -17,8 +17,8 @@ use crate::auth::{Login, Mechanism, Proof};
 use crate::blocking_request::ask;
 use crate::copy::name::{joined, printable};
 use crate::error::Error;
+use crate::list_and_connect_shares::IPC_SHARE;
 use crate::session::{Policy, Route, Server, Session, Shared, local_nics};
-use crate::shares::IPC_SHARE;
 use crate::signal::lock;
 use crate::tree::Tree;
 

@@ -34,13 +34,13 @@ mod file;
 #[doc(hidden)]
 pub mod fuzzing;
 mod kdc_client;
+mod list_and_connect_shares;
 mod ntlm;
 mod open_file_holders;
 mod posix_extensions;
 pub mod read_with_deadline;
 mod reconnect;
 mod session;
-mod shares;
 mod signal;
 mod single_path_operations;
 mod small_file_write;
@@ -64,11 +64,11 @@ pub use directory_listing::Entries;
 pub use error::Error;
 pub use file::{File, Piece, Pieces};
 pub use kdc_client::KdcRefusal;
+pub use list_and_connect_shares::{ShareEntry, ShareKind};
 pub use session::{
     CHANNELS_MAX, ChannelStatus, ChannelsMax, Policy, Server, Session, cipher_name, dialect_name,
     local_nics, signing_algorithm_name,
 };
-pub use shares::{ShareEntry, ShareKind};
 pub use signal::Stop;
 pub use single_path_operations::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
 pub use smb_proto::multichannel_plan::{LocalAddress, LocalNic, Pair, ServerInterface};

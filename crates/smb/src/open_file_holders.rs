@@ -8,7 +8,7 @@ use smb_proto::wire::{
 };
 
 use crate::error::Error;
-use crate::shares::IPC_SHARE;
+use crate::list_and_connect_shares::IPC_SHARE;
 use crate::srvsvc_rpc::{Limits, Service, encoded};
 use crate::std_or_shuttle::atomic::Ordering;
 use crate::std_or_shuttle::now;

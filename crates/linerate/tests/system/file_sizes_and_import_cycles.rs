@@ -14,7 +14,7 @@ const TABLES: [&str; 5] = [
     "host/src/knob/linux_catalogue.rs",
     "host/src/knob/windows/adapter.rs",
     "host/src/knob/windows/catalogue.rs",
-    "smb-proto/src/wire/file.rs",
+    "smb-proto/src/wire/create_read_write_lock.rs",
     "smb-proto/src/wire/information.rs",
 ];
 

@@ -4,9 +4,9 @@ use super::message_protection::Signed;
 use super::pending_requests::Job;
 use super::receive_framing::Frame;
 use super::{Channel, Phase};
-use crate::block::Reservation;
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::Reservation;
 use crate::session::LISTING_BYTES_MAX;
 use crate::wire::{BreakNotice, Command, HEADER_LENGTH, Header, TransformHeader, flags};
 

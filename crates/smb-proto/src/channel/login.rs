@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::handshake_state::{Agreed, Handshake};
 use super::message_protection::{Guard, Keys};
 use super::negotiate::own_security_mode;
-use super::outgoing::Outgoing;
+use super::outgoing_requests::Outgoing;
 use super::pending_requests::Job;
 use super::{Channel, Event, Phase};
 use crate::authenticator::SessionKey;

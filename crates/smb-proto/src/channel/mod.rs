@@ -3,21 +3,21 @@
 //! The thread that drives a channel owns it. Dropping a channel gives its work back to the
 //! session.
 
-mod chain;
+mod compound_requests;
 mod credits;
 mod handshake_state;
 mod in_flight_limit;
 mod incoming_frames;
+mod keepalive_and_silence;
 mod login;
 mod message_protection;
 mod negotiate;
-mod outgoing;
+mod outgoing_requests;
 mod pending_requests;
 mod reauthentication;
 mod receive_framing;
 mod response_handling;
 mod send_queue;
-mod silence;
 mod timeouts;
 mod validate_negotiate;
 
@@ -26,16 +26,16 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use chain::Chains;
+use compound_requests::Chains;
 use credits::Credits;
 use handshake_state::{Agreed, Handshake};
 use in_flight_limit::Depth;
+use keepalive_and_silence::{Headway, Silence};
 use message_protection::Keys;
 use pending_requests::{Connected, Job, Outstanding, Pending};
 use receive_framing::{Envelope, Progress, Receive};
 pub use send_queue::OriginPart;
 use send_queue::{Front, Transmit};
-use silence::{Headway, Silence};
 
 use crate::authenticator::Authenticator;
 use crate::error::{Error, NtStatus, Result};

@@ -1,7 +1,7 @@
 //! NEGOTIATE: what is offered on a fresh connection, and what the server made of it.
 
 use super::handshake_state::{Agreed, Handshake};
-use super::outgoing::Outgoing;
+use super::outgoing_requests::Outgoing;
 use super::pending_requests::Job;
 use super::{Channel, Phase};
 use crate::error::{Error, NtStatus, Result};

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::block::{Payload, Reservation};
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::{Payload, Reservation};
 use crate::session::{Control, Lost, ReadPiece, Write};
 use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, TreeConnectResponse};
 

@@ -2,7 +2,7 @@
 
 use super::handshake_state::Handshake;
 use super::negotiate::own_security_mode;
-use super::outgoing::Outgoing;
+use super::outgoing_requests::Outgoing;
 use super::pending_requests::{Job, Pending};
 use super::{Channel, Event, Phase};
 use crate::authenticator::Authenticator;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::block::{Block, HEADROOM_BYTES, Reservation, TAILROOM_BYTES};
 use crate::error::{Malformed, Result};
+use crate::payload_block_pool::{Block, HEADROOM_BYTES, Reservation, TAILROOM_BYTES};
 use crate::wire::{
     HEADER_LENGTH, Header, Message as _, PREFIX_LENGTH, READ_DATA_OFFSET, TransformHeader,
     frame_length,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::pending_requests::{Connected, Job, Pending};
 use super::{Channel, Phase};
-use crate::block::{Block, Payload};
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::{Block, Payload};
 use crate::session::{Control, Lost, ReadPiece, Waited};
 use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, ReadResponse, WriteResponse};
 

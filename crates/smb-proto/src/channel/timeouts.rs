@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::keepalive_and_silence::Due;
 use super::pending_requests::Pending;
-use super::silence::Due;
 use super::{Channel, Phase};
 use crate::error::Error;
 use crate::monotonic_time::Time;

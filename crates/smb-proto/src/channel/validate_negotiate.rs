@@ -2,7 +2,7 @@
 
 use super::Channel;
 use super::negotiate::{dialect_code, own_capabilities, own_security_mode};
-use super::outgoing::Outgoing;
+use super::outgoing_requests::Outgoing;
 use super::pending_requests::{Connected, Job};
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;

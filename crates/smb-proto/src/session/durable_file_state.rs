@@ -1,9 +1,9 @@
 //! What is noted of a file while all is well, so that it can be opened again once all channels were lost.
 
+use super::locked_state::{FileRecord, LeaseRecord, State};
 use super::request_types::{
     Access, CreateOptions, Created, Disposition, Durable, Lease, Request, SetInformation,
 };
-use super::state::{FileRecord, LeaseRecord, State};
 use super::{Dialect, FileKey, TreeKey};
 use crate::wire::{FileId, capability, lease_state};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ChannelNumber;
-use super::retry::Tries;
-use super::state::{Appetite, ReadPiece, State, Work};
-use crate::block::BlockPool;
+use super::locked_state::{Appetite, ReadPiece, State, Work};
+use super::retry_after_loss::Tries;
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::BlockPool;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// How long a READ may be under way before another channel asks for it as well: longer than a

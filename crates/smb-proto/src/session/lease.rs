@@ -1,7 +1,7 @@
 //! Leases: what the server takes back is given back (3.2.5.19).
 
+use super::locked_state::State;
 use super::request_types::Request;
-use super::state::State;
 use super::submitted_request::Control;
 use crate::wire::{BreakNotice, LeaseBreakNotice, lease_state};
 
@@ -53,7 +53,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::state::LeaseRecord;
+    use crate::session::locked_state::LeaseRecord;
     use crate::session::{SessionSettings, TreeKey};
 
     #[test]

@@ -3,18 +3,18 @@
 //! A session is shared: clone the handle. Every method takes a short lock, never waits and never
 //! sees payload. What becomes of a request arrives at its [`Sink`].
 
-mod chain;
+mod compound_requests;
 mod durable_file_state;
 mod hedged_reads;
 pub(crate) mod identifiers;
 mod lease;
+mod locked_state;
 mod pending_restores;
 mod request_codec;
 mod request_types;
 mod restore;
-mod retry;
+mod retry_after_loss;
 mod settings;
-mod state;
 mod submitted_request;
 
 use std::any::Any;
@@ -24,27 +24,27 @@ use std::task::Waker;
 
 pub use identifiers::{ChannelNumber, FileKey, TransferKey, TreeKey};
 pub use request_types::{
-    Access, Closed, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes, FsSize,
-    Information, Lease, Listing, Posix, QueryInformation, Reply, Request, SetInformation, Share,
-    TreeInformation,
+    Access, Closed, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes,
+    FsSize, Information, Lease, Listing, Posix, QueryInformation, Reply, Request, SetInformation,
+    Share, TreeInformation,
 };
 pub use settings::{
     Cipher, Dialect, EncryptionPolicy, Identity, Negotiated, SessionSettings, SigningAlgorithm,
     SigningPolicy,
 };
 
-pub(crate) use chain::{Answer, Carried};
-pub(crate) use request_codec::{LISTING_BYTES_MAX, Prepared};
-pub(crate) use retry::{Tries, loss, says_replay};
-pub(crate) use state::{
+pub(crate) use compound_requests::{Answer, Carried};
+pub(crate) use locked_state::{
     Appetite, Joins, Login, Lost, Pull, ReadPiece, TreeId, Waited, Work, Write,
 };
-use state::{Calls, Phase, State};
+use locked_state::{Calls, Phase, State};
+pub(crate) use request_codec::{LISTING_BYTES_MAX, Prepared};
+pub(crate) use retry_after_loss::{Tries, loss, says_replay};
 pub(crate) use submitted_request::Control;
 
-use crate::block::{BlockPool, Payload};
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::{BlockPool, Payload};
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use crate::std_or_shuttle::{Mutex, MutexGuard};
 use crate::trickling_replies::Trickle;
@@ -147,7 +147,7 @@ impl Session {
     /// session is logged in, requests wait.
     pub fn submit(&self, request: Request, sink: Arc<dyn Sink>) {
         let calls = self.shared.lock().submit(request, sink);
-        state::call(calls);
+        locked_state::call(calls);
     }
 
     /// Reads a range of a file. The channels pull chunks of it by demand, and each arrives in a
@@ -155,7 +155,7 @@ impl Session {
     /// the end of the file is no error: the number of bytes tells.
     pub fn read(&self, file: FileKey, range: Range<u64>, sink: Arc<dyn Sink>) -> TransferKey {
         let (key, calls) = self.shared.lock().transfer(file, range, None, sink);
-        state::call(calls);
+        locked_state::call(calls);
         TransferKey(key)
     }
 
@@ -170,7 +170,7 @@ impl Session {
         sink: Arc<dyn Sink>,
     ) -> TransferKey {
         let (key, calls) = self.shared.lock().transfer(file, range, Some(source), sink);
-        state::call(calls);
+        locked_state::call(calls);
         TransferKey(key)
     }
 
@@ -187,7 +187,7 @@ impl Session {
             tries: Tries::default(),
             trickle: Trickle::of_bytes(),
         });
-        state::call(calls);
+        locked_state::call(calls);
     }
 
     /// Stops a read, or a write from a source: nothing further is asked for; what is under way comes
@@ -198,7 +198,7 @@ impl Session {
             .shared
             .lock()
             .fail_transfer(transfer.0, Error::Cancelled);
-        state::call(calls);
+        locked_state::call(calls);
     }
 
     /// What was agreed, once the first channel is up.
@@ -374,10 +374,10 @@ impl Session {
             let next_due = state.next_due().map_or(u64::MAX, Time::as_nanos);
             shared.next_due.store(next_due, Ordering::Relaxed);
             drop(state);
-            state::call(calls);
+            locked_state::call(calls);
             let again = !unaffordable.is_empty() && !matches!(pull, Pull::Work(_));
             for control in unaffordable {
-                chain::one_by_one(self, control);
+                compound_requests::one_by_one(self, control);
             }
             if !again {
                 return pull;
@@ -510,7 +510,7 @@ impl Session {
         let next_due = state.next_due().map_or(u64::MAX, Time::as_nanos);
         self.shared.next_due.store(next_due, Ordering::Relaxed);
         drop(state);
-        state::call(calls);
+        locked_state::call(calls);
         result
     }
 }

@@ -12,11 +12,11 @@
 use std::sync::Arc;
 
 use super::durable_file_state::{DURABLE_MS, guid};
+use super::locked_state::{Calls, Login, Lost, Phase, State, TreeId, TreeRecord};
 use super::pending_restores::{Restoring, takes_up};
 use super::request_types::{Closed, CreateOptions, Disposition, Durable, Reply, Request};
-use super::state::{Calls, Login, Lost, Phase, State, TreeId, TreeRecord};
 use super::submitted_request::{Control, Restores};
-use super::{ChannelNumber, request_codec, retry};
+use super::{ChannelNumber, request_codec, retry_after_loss};
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;
 use crate::wire::Header;
@@ -246,8 +246,8 @@ impl State {
                 now < *self.restoring.shares_until.get_or_insert(limit)
             }
             // it may not have noticed yet that the old handle is gone
-            Restores::File(_) if retry::is_held(status) => true,
-            _ => retry::is_not_ready(status),
+            Restores::File(_) if retry_after_loss::is_held(status) => true,
+            _ => retry_after_loss::is_not_ready(status),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Sink;
 use super::request_types::{Reply, Request};
-use super::retry::Tries;
+use super::retry_after_loss::Tries;
 use crate::error::Result;
 
 /// A request and who wants to hear of it.

@@ -4,7 +4,7 @@
 
 use bytes::BufMut as _;
 
-use super::file::{decode_file_id, encode_file_id};
+use super::create_read_write_lock::{decode_file_id, encode_file_id};
 use super::{FileId, Message, Reader};
 use crate::error::Malformed;
 

@@ -2,11 +2,11 @@
 
 use bytes::BufMut as _;
 
-use super::file::{decode_file_id, encode_file_id};
+use super::create_read_write_lock::{decode_file_id, encode_file_id};
 use super::{FileId, Message, Reader, index, length32};
 use crate::error::Malformed;
 
-super::session_and_tree::empty_message! {
+super::session_setup_and_tree_connect::empty_message! {
     /// ECHO request.
     EchoRequest, "ECHO request";
     /// ECHO reply.

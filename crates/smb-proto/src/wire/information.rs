@@ -3,7 +3,7 @@
 
 use bytes::BufMut as _;
 
-use super::file::{decode_file_id, decode_times, encode_file_id, encode_times};
+use super::create_read_write_lock::{decode_file_id, decode_times, encode_file_id, encode_times};
 use super::{FileId, HEADER_LENGTH, Message, Reader, index, length16, length32, utf16};
 use crate::error::Malformed;
 use crate::session::{DirectoryEntry, FileTimes};

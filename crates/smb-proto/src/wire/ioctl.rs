@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use bytes::BufMut as _;
 
-use super::file::{decode_file_id, encode_file_id};
+use super::create_read_write_lock::{decode_file_id, encode_file_id};
 use super::{FileId, HEADER_LENGTH, Message, Reader, index, length16, length32};
 use crate::error::Malformed;
 

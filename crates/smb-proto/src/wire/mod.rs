@@ -7,34 +7,39 @@
 //!
 //! Section numbers in comments are those of MS-SMB2.
 
+mod alternate_data_streams;
 mod create_contexts;
+mod create_read_write_lock;
+mod dce_rpc;
 mod dfs;
 mod echo_cancel_break_error;
-mod file;
 mod header;
 mod information;
 mod ioctl;
 mod negotiate;
-mod posix;
-mod rpc;
-mod session_and_tree;
+mod posix_extensions;
+mod session_setup_and_tree_connect;
 mod srvsvc_open_files;
-mod streams;
 mod transform_header;
 
+pub use alternate_data_streams::StreamInformation;
 pub use create_contexts::{
     DiskId, DurableGrant, DurableReconnect, DurableRequest, LeaseContext, LeaseVersion2,
     MaximalAccess, context, lease_state,
+};
+pub use create_read_write_lock::{
+    CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FileId,
+    FlushRequest, FlushResponse, LOCK_EXCLUSIVE, LOCK_UNLOCK, LockRequest, LockResponse,
+    READ_DATA_OFFSET, ReadRequest, ReadResponse, WRITE_DATA_OFFSET, WriteRequest, WriteResponse,
+};
+pub use dce_rpc::{
+    FRAGMENT_BYTES_MAX, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
+    ShareEnumArguments, ShareEnumResults, ShareRecord,
 };
 pub use dfs::{Referral, ReferralRequest, ReferralResponse};
 pub use echo_cancel_break_error::{
     BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
     LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
-};
-pub use file::{
-    CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FileId,
-    FlushRequest, FlushResponse, LOCK_EXCLUSIVE, LOCK_UNLOCK, LockRequest, LockResponse,
-    READ_DATA_OFFSET, ReadRequest, ReadResponse, WRITE_DATA_OFFSET, WriteRequest, WriteResponse,
 };
 pub use header::{
     Command, HEADER_LENGTH, Header, PREFIX_LENGTH, flags, frame_length, frame_prefix,
@@ -55,16 +60,12 @@ pub use negotiate::{
     NegotiateContext, NegotiateRequest, NegotiateResponse, SMB1_REPLY_MIN, capability, dialect,
     is_smb1, security_mode, smb1_negotiate,
 };
-pub(crate) use posix::PosixWalk;
-pub use posix::{
+pub(crate) use posix_extensions::PosixWalk;
+pub use posix_extensions::{
     LinkKind, LinkTarget, ModeDescriptor, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG,
     PosixCreateRequest, PosixCreateResponse, PosixInformation, PosixRecord, PosixRecords,
 };
-pub use rpc::{
-    FRAGMENT_BYTES_MAX, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
-    ShareEnumArguments, ShareEnumResults, ShareRecord,
-};
-pub use session_and_tree::{
+pub use session_setup_and_tree_connect::{
     LogoffRequest, LogoffResponse, SessionSetupRequest, SessionSetupResponse, TreeConnectRequest,
     TreeConnectResponse, TreeDisconnectRequest, TreeDisconnectResponse, session_flags,
     setup_request_flags,
@@ -72,7 +73,6 @@ pub use session_and_tree::{
 pub use srvsvc_open_files::{
     FileEnumArguments, FileEnumResults, OpenFileRecord, ShareInfoArguments, ShareInfoResults,
 };
-pub use streams::StreamInformation;
 pub use transform_header::TransformHeader;
 
 use crate::error::Malformed;

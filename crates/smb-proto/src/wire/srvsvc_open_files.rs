@@ -3,7 +3,7 @@
 
 use bytes::BufMut as _;
 
-use super::rpc::{REFERENT, pointed, put_text, text};
+use super::dce_rpc::{REFERENT, pointed, put_text, text};
 use super::{Message, Reader, length32};
 use crate::error::Malformed;
 

@@ -2,13 +2,13 @@
 //! that starve, lie, fall silent or talk nonsense.
 
 mod arbitrary_bytes;
-mod chains;
 mod channel_losses;
+mod compound_requests;
 mod login;
 mod misbehaving_servers;
 mod network_simulation;
+mod recorded_handshakes;
 mod seeded_random;
 mod session_restore;
 mod toy_server;
 mod transfers;
-mod vectors;

@@ -95,10 +95,7 @@ fn all_channels_may_die_at_every_step_of_a_copy() {
                 assert!(!world.server.behaviour.durable, "{case}");
                 doubts += 1;
                 let closed = world.ask(Request::Close { file });
-                assert!(
-                    matches!(closed, Ok(Reply::Closed(_))),
-                    "{case}: {closed:?}"
-                );
+                assert!(matches!(closed, Ok(Reply::Closed(_))), "{case}: {closed:?}");
                 file = open_so(&mut world, Disposition::Open, step.is_multiple_of(2));
                 world.server.done_writes.clear();
             }

@@ -10,7 +10,7 @@ use super::extra_sessions::ExtraSession;
 use super::partial_file_options::{Begin, Finish};
 use super::place::Place;
 use super::resume_record::Identity;
-use super::{local, share};
+use super::{local_files, share};
 use crate::error::Error;
 use crate::file::File;
 use crate::small_file_write::NotKept;
@@ -18,7 +18,7 @@ use crate::tree::Replace;
 
 /// A file that is copied.
 pub(super) enum Source {
-    Local(Arc<local::Source>),
+    Local(Arc<local_files::Source>),
     Share(Box<share::source::Source>),
 }
 
@@ -26,7 +26,9 @@ impl Source {
     /// Opens it; `found` is what its folder says of it.
     pub(super) fn open(from: &Place, found: &Entry) -> Result<Self, Error> {
         match from {
-            Place::Local(path) => local::Source::open(path).map(Arc::new).map(Self::Local),
+            Place::Local(path) => local_files::Source::open(path)
+                .map(Arc::new)
+                .map(Self::Local),
             Place::Share { tree, path } => share::source::Source::open(tree, path, found)
                 .map(Box::new)
                 .map(Self::Share),
@@ -110,7 +112,7 @@ impl Source {
 
 /// A copy that is not complete. It is removed unless it is completed or kept.
 pub(super) enum Part {
-    Local(local::Part),
+    Local(local_files::Part),
     Share(Box<share::part::Part>),
     /// Whatever is written to the null device is complete.
     Nowhere,
@@ -121,9 +123,8 @@ impl Part {
     pub(super) fn begin(to: &Place, begin: &Begin) -> Result<(Self, u64), Error> {
         match to {
             nowhere if nowhere.is_nowhere() => Ok((Self::Nowhere, 0)),
-            Place::Local(path) => {
-                local::Part::begin(path, begin).map(|(part, start)| (Self::Local(part), start))
-            }
+            Place::Local(path) => local_files::Part::begin(path, begin)
+                .map(|(part, start)| (Self::Local(part), start)),
             Place::Share { tree, path } => share::part::Part::begin(tree, path, begin)
                 .map(|(part, start)| (Self::Share(Box::new(part)), start)),
         }

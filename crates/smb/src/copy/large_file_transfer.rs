@@ -457,7 +457,7 @@ impl Bytes<'_> {
 
     fn move_from_here(
         &self,
-        source: &Arc<super::local::Source>,
+        source: &Arc<super::local_files::Source>,
         ranges: impl Iterator<Item = Range<u64>>,
     ) -> Result<(), Error> {
         if let (Some(file), None) = (self.part.file(), &self.hash) {

@@ -8,7 +8,7 @@
 //! does not grow with the tree.
 
 mod allocated_ranges;
-mod engine;
+mod bounded_work_queue;
 mod entry;
 mod extra_sessions;
 mod file_source_and_destination;
@@ -18,23 +18,22 @@ mod filter;
 mod folder_name_matching;
 mod hash;
 mod large_file_transfer;
-mod local;
+mod local_files;
 mod local_platform;
 mod mirror_surplus;
 pub(crate) mod name;
 mod partial_file_options;
 mod place;
 mod progress;
-mod queue;
 mod reparse_tags;
 pub(crate) mod resume_record;
 mod server_side_copy;
 mod share;
 pub(crate) mod symbolic_links;
+mod tree_copy;
 
 use std::path::Path;
 
-pub use engine::run;
 pub use entry::{Entry, Kind};
 pub use filetime::of_system as system_time;
 pub use filter::Filter;
@@ -42,6 +41,7 @@ pub use name::{Names, printable};
 pub use place::{Links, Place};
 pub use progress::{AlternateStream, Event, FAILURES_MAX, Failure, Progress, Summary};
 pub use reparse_tags::Reparse;
+pub use tree_copy::run;
 
 use crate::error::Error;
 use crate::signal::Stop;
@@ -187,5 +187,5 @@ fn one(
         existing,
         ..Options::default()
     };
-    engine::copy_file(from, to, &options, progress, stop)
+    tree_copy::copy_file(from, to, &options, progress, stop)
 }

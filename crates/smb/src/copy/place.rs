@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::{Entry, ObjectId, OfFolder, is_absent};
 use super::name::Rules;
-use super::{local, name, share};
+use super::{local_files, name, share};
 use crate::error::Error;
 use crate::small_file_write::NotKept;
 use crate::tree::Tree;
@@ -53,7 +53,7 @@ impl Place {
     /// # Errors
     /// When the path leads through another user's link and this is root, or cannot be followed.
     pub fn local(path: &Path) -> Result<Self, Error> {
-        local::resolve(path).map(Self::Local)
+        local_files::resolve(path).map(Self::Local)
     }
 
     /// A file or folder in this folder.
@@ -114,7 +114,7 @@ impl Place {
     /// When it cannot be looked at.
     pub fn stat(&self) -> Result<Option<Entry>, Error> {
         let found = match self {
-            Self::Local(path) => local::stat(path),
+            Self::Local(path) => local_files::stat(path),
             Self::Share { tree, path } => share::stat(tree, path),
         };
         match found {
@@ -126,13 +126,13 @@ impl Place {
 
     /// Whether everything that is written there vanishes.
     pub(super) fn is_nowhere(&self) -> bool {
-        matches!(self, Self::Local(path) if local::is_nowhere(path))
+        matches!(self, Self::Local(path) if local_files::is_nowhere(path))
     }
 
     /// The entries of a folder. One that cannot be looked at is an error in the list.
     pub(super) fn list(&self) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>>>, Error> {
         match self {
-            Self::Local(path) => Ok(Box::new(local::list(path)?)),
+            Self::Local(path) => Ok(Box::new(local_files::list(path)?)),
             Self::Share { tree, path } => Ok(Box::new(share::list(tree, path)?)),
         }
     }
@@ -196,7 +196,7 @@ impl Place {
 
     fn make_one_folder(&self, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
         match self {
-            Self::Local(path) => local::make_folder(path, mode),
+            Self::Local(path) => local_files::make_folder(path, mode),
             Self::Share { tree, path } => share::make_folder(tree, path, mode),
         }
     }
@@ -204,7 +204,7 @@ impl Place {
     /// Gives a folder the times and attributes of its source.
     pub(super) fn finish_folder(&self, source: &OfFolder) -> Result<NotKept, Error> {
         match self {
-            Self::Local(path) => local::set_folder_times(path, source.times).map(|()| None),
+            Self::Local(path) => local_files::set_folder_times(path, source.times).map(|()| None),
             Self::Share { tree, path } => share::finish_folder(tree, path, source),
         }
     }
@@ -239,7 +239,7 @@ impl Place {
     /// through where the server numbers its files.
     pub(super) fn holds(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Local(outer), Self::Local(inner)) => local::holds(outer, inner),
+            (Self::Local(outer), Self::Local(inner)) => local_files::holds(outer, inner),
             (
                 Self::Share { tree, path },
                 Self::Share {

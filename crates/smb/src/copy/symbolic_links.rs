@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, is_absent};
 use super::place::Place;
-use super::{local, share};
+use super::{local_files, share};
 use crate::error::Error;
 use crate::tree::Replace;
 
@@ -37,7 +37,7 @@ impl Place {
     /// Where a link leads; none where that cannot be told, or is no Unicode.
     pub(super) fn read_link(&self) -> Result<Option<String>, Error> {
         match self {
-            Self::Local(path) => local::read_link(path),
+            Self::Local(path) => local_files::read_link(path),
             Self::Share { tree, path } => tree.read_link(path),
         }
     }
@@ -45,7 +45,7 @@ impl Place {
     /// Makes a link.
     pub(super) fn make_link(&self, target: &str, replace: Replace) -> Result<(), Error> {
         let made = match self {
-            Self::Local(path) => local::make_link(path, target, replace),
+            Self::Local(path) => local_files::make_link(path, target, replace),
             Self::Share { tree, path } => tree
                 .check_new_name(path)
                 .and_then(|()| tree.make_link(path, target, replace)),

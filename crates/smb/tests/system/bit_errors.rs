@@ -12,9 +12,9 @@ use std::time::Duration;
 use smb::copy::{Progress, download, upload};
 use smb::{Error, Policy, Replace, Server, Session, SigningPolicy, Stop};
 
-use crate::lan::{Lan, SHARE};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::login;
+use crate::samba_lan::{Lan, SHARE};
 
 /// Large enough for several READs and WRITEs, small enough that many copies take no time.
 const BYTES: usize = 20_000;
@@ -123,7 +123,7 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(lan: &'a Lan, folder: &'a Path) -> Self {
         let mut content = vec![0; BYTES];
-        pattern::fill(SEED, 0, &mut content);
+        byte_pattern::fill(SEED, 0, &mut content);
         fs::write(folder.join("here"), &content).expect("the folder is ours");
         lan.on_client_run(&["ip", "link", "set", "lo", "up"]);
         Self {

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use smb::copy::{Progress, upload};
 use smb::{Error, Policy, Replace, Server, Session, Stop};
 
-use crate::lan::{Lan, SHARE};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::login;
+use crate::samba_lan::{Lan, SHARE};
 
 const LIMIT: Duration = Duration::from_secs(3);
 const SLACK: Duration = Duration::from_secs(5);
@@ -85,7 +85,7 @@ fn copy(server: SocketAddr, here: &Path, there: &str) -> Result<u64, Error> {
 
 fn file(folder: &Path, bytes: usize) -> Vec<u8> {
     let mut content = vec![0; bytes];
-    pattern::fill(3, 0, &mut content);
+    byte_pattern::fill(3, 0, &mut content);
     fs::write(folder.join("here"), &content).expect("the folder is ours");
     content
 }

@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use smb::copy::{self, Existing, Job, Options, Place, Progress, Summary};
 use smb::{Error, Policy, Session, Stop, Tree};
 
-use crate::lan::{Lan, SHARE};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::{connect, job, on};
+use crate::samba_lan::{Lan, SHARE};
 
 const MIB: u64 = 1 << 20;
 
@@ -30,14 +30,14 @@ fn begin(lan: &Lan) -> (Session, Tree) {
 
 fn write(path: &Path, seed: u64, bytes: u64) {
     let mut content = vec![0; usize::try_from(bytes).expect("it is small")];
-    pattern::fill(seed, 0, &mut content);
+    byte_pattern::fill(seed, 0, &mut content);
     fs::write(path, content).expect("there is room");
 }
 
 fn is(path: &Path, seed: u64, bytes: u64) {
     let stored = fs::read(path).expect("it was written");
     assert_eq!(stored.len() as u64, bytes);
-    assert_eq!(pattern::difference(seed, 0, &stored), None);
+    assert_eq!(byte_pattern::difference(seed, 0, &stored), None);
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -313,7 +313,7 @@ fn a_folder_gets_its_time_when_all_that_is_in_it_is_there_already() {
 /// Puts other bytes in the place of those of a file.
 fn write_over(path: &Path, seed: u64, bytes: u64) {
     let mut content = vec![0; usize::try_from(bytes).expect("it is small")];
-    pattern::fill(seed, 0, &mut content);
+    byte_pattern::fill(seed, 0, &mut content);
     let file = OpenOptions::new().write(true).open(path);
     let written = file.and_then(|file| file.write_all_at(&content, 0));
     written.expect("there is room");

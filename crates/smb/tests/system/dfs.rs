@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use smb::copy::{self, Options, Place, Progress, Summary};
 use smb::{Error, Policy, Referrals, Session, SigningPolicy, Stop, Tree};
 
-use crate::lan::{Lan, SHARE};
 use crate::samba::{connect, job, on};
+use crate::samba_lan::{Lan, SHARE};
 
 /// The server under its other address, which for a client is another server, and the one that it is connected to.
 const OTHER: &str = r"10.94.1.2\data";

@@ -6,8 +6,8 @@ use smb::{
     SigningPolicy,
 };
 
-use crate::lan::{Lan, SHARE};
 use crate::samba::{connect, login, read_until_all_took_part, round_trip};
+use crate::samba_lan::{Lan, SHARE};
 
 /// Several requests for each channel, and an odd end.
 const BYTES: u64 = (1 << 20) + 12_345;

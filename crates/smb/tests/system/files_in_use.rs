@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use smb::copy::{self, Options, Place, Progress, Summary};
 use smb::{Access, Disposition, Error, Login, Mechanism, OpenOptions, Policy, Session, Stop, Tree};
 
-use crate::lan::{Lan, PASSWORD, SHARE, USER};
 use crate::samba::{add_second_channel, connect, job, on};
+use crate::samba_lan::{Lan, PASSWORD, SHARE, USER};
 
 /// Another user that every system has.
 const OTHER: &str = "games";

@@ -10,9 +10,9 @@ use std::time::Duration;
 use smb::copy::{self, Job, Options, Place, Progress, Summary};
 use smb::{Error, Policy, Session, SigningPolicy, Stop, Tree};
 
-use crate::lan::{Lan, SHARE};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::{connect, job, login, on};
+use crate::samba_lan::{Lan, SHARE};
 
 const MIB: u64 = 1 << 20;
 /// Large enough for a second session, and less than the share has room for.
@@ -53,7 +53,7 @@ fn begin_with(channels: usize, data: u64) -> Begun {
     let mut piece = vec![0; MIB as usize];
     for offset in (0..data).step_by(piece.len()) {
         let length = (data - offset).min(MIB) as usize;
-        pattern::fill(7, offset, &mut piece[..length]);
+        byte_pattern::fill(7, offset, &mut piece[..length]);
         file.write_all(&piece[..length]).expect("there is room");
     }
     file.set_len(BYTES).expect("it takes no room");
@@ -77,7 +77,7 @@ fn succeeded(summary: &Summary) {
 fn is_the_film(path: &Path) {
     let stored = fs::read(path).expect("it was written");
     assert_eq!(stored.len() as u64, BYTES);
-    assert_eq!(pattern::difference(7, 0, &stored), None);
+    assert_eq!(byte_pattern::difference(7, 0, &stored), None);
 }
 
 /// Nothing but the copy is there.
@@ -194,7 +194,7 @@ fn many_files_are_shared_out_among_the_sessions() {
     let here = tempfile::tempdir().expect("a folder");
     let mut content = vec![0; MIB as usize];
     for number in 0..FILES {
-        pattern::fill(number, 0, &mut content);
+        byte_pattern::fill(number, 0, &mut content);
         let path = here.path().join(format!("{number}"));
         fs::write(path, &content).expect("there is room");
     }
@@ -205,7 +205,7 @@ fn many_files_are_shared_out_among_the_sessions() {
     for number in 0..FILES {
         let stored = fs::read(lan.on_server(&format!("all/{number}"))).expect("it was copied");
         assert_eq!(stored.len() as u64, MIB);
-        assert_eq!(pattern::difference(number, 0, &stored), None);
+        assert_eq!(byte_pattern::difference(number, 0, &stored), None);
     }
     let sessions = by_session(&session);
     assert!(
@@ -316,7 +316,7 @@ fn what_is_on_record_of_bytes_that_are_gone_is_not_believed() {
         let stored = fs::read(&copy).expect("it was written");
         assert_eq!(stored.len() as u64, BYTES);
         let (data, hole) = stored.split_at(DATA as usize);
-        assert_eq!(pattern::difference(7, 0, data), None, "{sessions}");
+        assert_eq!(byte_pattern::difference(7, 0, data), None, "{sessions}");
         assert!(hole.iter().all(|byte| *byte == 0));
         is_alone(&copy);
         fs::remove_file(copy).expect("it is there");

@@ -17,8 +17,8 @@ use smb::{
     SigningPolicy, SmallFile, Source, Stop, Target, Tree,
 };
 
-use crate::lan::{Lan, PASSWORD, SHARE, USER};
-use crate::pattern;
+use crate::byte_pattern;
+use crate::samba_lan::{Lan, PASSWORD, SHARE, USER};
 
 const MIB: u64 = 1 << 20;
 /// Longest time until a broken connection is noticed, where the system says at once that it is.
@@ -88,7 +88,7 @@ pub(crate) fn write_pattern(
         .open(path, &to_write())
         .expect("the share can be written");
     let written = file.write_ranges(ranges, &Stop::new(), |offset, room| {
-        pattern::fill(seed, offset, room);
+        byte_pattern::fill(seed, offset, room);
         Ok(())
     });
     file.close().expect("it is open");
@@ -101,7 +101,7 @@ pub(crate) fn check_pattern(file: &File, seed: u64, range: Range<u64>) {
     for piece in file.read_ranges(iter::once(range.clone()), &Stop::new()) {
         let piece = piece.expect("the file can be read");
         assert_eq!(
-            pattern::difference(seed, piece.offset, piece.payload.bytes()),
+            byte_pattern::difference(seed, piece.offset, piece.payload.bytes()),
             None
         );
         seen.push(piece.offset..piece.offset + piece.payload.len() as u64);
@@ -123,7 +123,7 @@ pub(crate) fn round_trip(session: &Session, lan: &Lan, seed: u64, bytes: u64) {
     );
     let stored = fs::read(lan.on_server("round-trip")).expect("the share is a folder");
     assert_eq!(stored.len() as u64, bytes);
-    assert_eq!(pattern::difference(seed, 0, &stored), None);
+    assert_eq!(byte_pattern::difference(seed, 0, &stored), None);
     let file = tree
         .open("round-trip", &OpenOptions::open(Access::Read))
         .expect("it was written");
@@ -139,7 +139,7 @@ struct Checker {
 
 impl Target for Checker {
     fn put(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        assert_eq!(pattern::difference(self.seed, offset, bytes), None);
+        assert_eq!(byte_pattern::difference(self.seed, offset, bytes), None);
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(())
     }
@@ -173,7 +173,7 @@ fn a_local_file_goes_there_without_a_copy_unless_it_is_protected() {
     let bytes = 21 * MIB + 77;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut content = vec![0; usize::try_from(bytes).expect("it is short")];
-    pattern::fill(9, 0, &mut content);
+    byte_pattern::fill(9, 0, &mut content);
     let path = folder.path().join("local");
     fs::write(&path, &content).expect("the folder is ours");
     let signed = Policy {
@@ -712,7 +712,7 @@ fn a_channel_that_is_killed_leaves_the_others() {
         for piece in iter::once(first).chain(pieces) {
             let piece = piece.expect("the other channel goes on");
             let bytes = piece.payload.bytes();
-            assert_eq!(pattern::difference(1, piece.offset, bytes), None);
+            assert_eq!(byte_pattern::difference(1, piece.offset, bytes), None);
             moved += bytes.len() as u64;
         }
     });
@@ -740,7 +740,7 @@ fn a_channel_that_is_killed_leaves_the_others() {
     });
     let stored = fs::read(lan.on_server("big")).expect("the share is a folder");
     assert_eq!(stored.len() as u64, 32 * MIB);
-    assert_eq!(pattern::difference(5, 0, &stored), None);
+    assert_eq!(byte_pattern::difference(5, 0, &stored), None);
     assert!(!session.channels()[2].alive);
 }
 
@@ -764,7 +764,7 @@ fn a_stop_ends_reads_and_writes() {
     let stop = Stop::new();
     let mut blocks = 0;
     let ended = file.write_ranges(iter::repeat_with(|| 0..8 * MIB), &stop, |offset, room| {
-        pattern::fill(1, offset, room);
+        byte_pattern::fill(1, offset, room);
         blocks += 1;
         if blocks == 20 {
             stop.stop();
@@ -814,7 +814,7 @@ fn a_copy_keeps_bytes_and_time() {
     let (here, back) = (folder.path().join("here"), folder.path().join("back"));
     for bytes in [0, 1, MIB - 1, 20 * MIB + 17] {
         let mut content = vec![0; usize::try_from(bytes).expect("it is small")];
-        pattern::fill(bytes, 0, &mut content);
+        byte_pattern::fill(bytes, 0, &mut content);
         fs::write(&here, &content).expect("the folder is ours");
         let modified = std::time::UNIX_EPOCH + Duration::from_millis(1_234_567_890_500);
         let times = fs::FileTimes::new().set_modified(modified);

@@ -19,12 +19,12 @@ use smb::{
 };
 use tempfile::TempDir;
 
-use crate::lan::{PASSWORD, SHARE, USER};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::{
     check_pattern, do_everything_to_files, job, login, login_with, on, write_pattern,
 };
-use crate::small::{check, small};
+use crate::samba_lan::{PASSWORD, SHARE, USER};
+use crate::small_files_and_operations::{check, small_files_and_operations};
 
 const PUBLIC: &str = "public";
 /// Reads and writes a little at a time.
@@ -98,7 +98,7 @@ fn round_trip(second: &Second, session: &Session, seed: u64) {
     assert_eq!(written, BYTES);
     let stored = fs::read(second.folder.path().join(&name)).expect("it was written");
     assert_eq!(stored.len() as u64, BYTES);
-    assert_eq!(pattern::difference(seed, 0, &stored), None);
+    assert_eq!(byte_pattern::difference(seed, 0, &stored), None);
     let file = tree.open(&name, &OpenOptions::open(Access::Read));
     check_pattern(&file.expect("it was written"), seed, 0..BYTES);
     let names = tree.list("").expect("it is a folder");
@@ -224,7 +224,7 @@ fn a_server_may_read_and_write_less_at_once_than_it_is_asked_to() {
     const FILES: [usize; 5] = [0, 9_000, 30_000, 200_000, 300_000];
     for bytes in FILES {
         let mut content = vec![0; bytes];
-        pattern::fill(bytes as u64, 0, &mut content);
+        byte_pattern::fill(bytes as u64, 0, &mut content);
         fs::write(from.join(bytes.to_string()), content).expect("there is room");
     }
     for (from, to) in [
@@ -237,7 +237,7 @@ fn a_server_may_read_and_write_less_at_once_than_it_is_asked_to() {
     for bytes in FILES {
         let stored = fs::read(back.join(bytes.to_string())).expect("it was copied");
         assert_eq!(stored.len(), bytes);
-        assert_eq!(pattern::difference(bytes as u64, 0, &stored), None);
+        assert_eq!(byte_pattern::difference(bytes as u64, 0, &stored), None);
     }
 }
 
@@ -292,6 +292,6 @@ fn a_copy_through_one_session_never_waits_for_a_block_that_it_holds_itself() {
         let stored = fs::read(second.folder.path().join(format!("to/{file}")));
         let stored = stored.expect("it was copied");
         assert_eq!(stored.len() as u64, bytes);
-        assert_eq!(pattern::difference(file, 0, &stored), None);
+        assert_eq!(byte_pattern::difference(file, 0, &stored), None);
     }
 }

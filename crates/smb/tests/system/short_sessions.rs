@@ -8,9 +8,9 @@ use std::thread;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use smb::{Access, OpenOptions, Pair, Policy, SocketOptions, Stop};
 
-use crate::lan::{Lan, SHARE};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::{connect, write_pattern};
+use crate::samba_lan::{Lan, SHARE};
 
 /// Sessions at a time: more threads than any processor runs.
 const AT_ONCE: usize = 4;
@@ -74,14 +74,18 @@ fn run(lan: &Lan, number: usize) {
     }
     let tree = session.tree(SHARE).expect("the share is there");
     let small = tree.read_small("small").expect("it is there").bytes;
-    assert_eq!(pattern::difference(1, 0, &small), None, "session {number}");
+    assert_eq!(
+        byte_pattern::difference(1, 0, &small),
+        None,
+        "session {number}"
+    );
     let file = tree
         .open("large", &OpenOptions::open(Access::Read))
         .expect("it is there");
     let mut read = 0;
     for piece in file.read_ranges(std::iter::once(0..BYTES), &Stop::new()) {
         let piece = piece.unwrap_or_else(|error| panic!("session {number}: {error:?}"));
-        let difference = pattern::difference(2, piece.offset, piece.payload.bytes());
+        let difference = byte_pattern::difference(2, piece.offset, piece.payload.bytes());
         assert_eq!(difference, None, "session {number}");
         read += piece.payload.len() as u64;
     }

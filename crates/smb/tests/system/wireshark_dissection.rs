@@ -17,8 +17,8 @@ use smb_proto::session::{Durable, Lease};
 use smb_proto::wire::lease_state;
 use tempfile::TempDir;
 
-use crate::lan::{Lan, SHARE, USER};
 use crate::samba::{connect, login_with, to_write, write_pattern};
+use crate::samba_lan::{Lan, SHARE, USER};
 
 /// Nobody listens there; what is sent to it only marks a place in the capture.
 const DISCARD_PORT: u16 = 9;

@@ -3,7 +3,7 @@
 //!
 //! BENCHMARKS.md says how to repeat it and what to make of it.
 
-mod engine;
+mod compared_programs;
 mod free_memory_warming;
 mod lan_and_files;
 mod linerate_transfer_process;
@@ -26,7 +26,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use engine::{ENGINES, Engine};
+use compared_programs::{ENGINES, Engine};
 use lan_and_files::Field;
 use null_smb_server::Null;
 use summary::Run;
@@ -108,7 +108,7 @@ impl Plan {
     fn of(arguments: &Arguments) -> Result<Self> {
         Ok(Self {
             workloads: workload::chosen(&arguments.only)?,
-            engines: engine::chosen(&arguments.engines)?,
+            engines: compared_programs::chosen(&arguments.engines)?,
             rounds: arguments.rounds.clamp(1, 1000),
             seed: arguments.seed.map_or_else(random_seed, Ok)?,
         })

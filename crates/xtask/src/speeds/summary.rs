@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::lab_and_program::median;
-use crate::speeds::engine::{Cost, ENGINES, Engine};
+use crate::speeds::compared_programs::{Cost, ENGINES, Engine};
 use crate::speeds::workload::Workload;
 
 /// One run that counts.

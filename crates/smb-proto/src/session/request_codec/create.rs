@@ -3,10 +3,10 @@
 use super::path_encoding::Paths;
 use super::{Prepared, encoded};
 use crate::error::Result;
+use crate::session::locked_state::{FileRecord, State, TreeId, TreeRecord};
 use crate::session::request_types::{
     Access, Closed, CreateOptions, Created, Disposition, Durable, Lease, Reply,
 };
-use crate::session::state::{FileRecord, State, TreeId, TreeRecord};
 use crate::session::{FileKey, TreeKey};
 use crate::wire::{
     CloseRequest, CloseResponse, Command, CreateContext, CreateRequest, CreateResponse, DiskId,

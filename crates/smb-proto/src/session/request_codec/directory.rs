@@ -4,8 +4,8 @@ use super::Prepared;
 use super::path_encoding::name_bytes;
 use crate::error::{Error, Result};
 use crate::session::FileKey;
+use crate::session::locked_state::State;
 use crate::session::request_types::Listing;
-use crate::session::state::State;
 use crate::wire::{
     Command, HEADER_LENGTH, Message as _, QueryDirectoryRequest, QueryDirectoryResponse, class,
 };

@@ -4,8 +4,8 @@ use super::Prepared;
 use super::path_encoding::Paths;
 use crate::error::Result;
 use crate::session::FileKey;
+use crate::session::locked_state::{State, TreeId};
 use crate::session::request_types::{FsSize, Information, Posix, QueryInformation, SetInformation};
-use crate::session::state::{State, TreeId};
 use crate::wire::{
     AllInformation, BasicInformation, Command, DispositionInformation, EndOfFileInformation,
     FileId, FsAttributeInformation, FsFullSizeInformation, Message as _, ModeDescriptor,

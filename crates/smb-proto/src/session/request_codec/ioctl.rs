@@ -6,8 +6,8 @@ use super::path_encoding::name_bytes;
 use super::{Prepared, encoded};
 use crate::error::{Error, NtStatus, Result};
 use crate::multichannel_plan::ServerInterface;
+use crate::session::locked_state::{State, TreeId};
 use crate::session::request_types::{Reply, Request};
-use crate::session::state::{State, TreeId};
 use crate::wire::{
     Command, CopyChunk, CopyChunks, CopyChunksDone, ExtentsToDuplicate, FileId, FileRange,
     HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest, IoctlResponse, LinkKind, LinkTarget,

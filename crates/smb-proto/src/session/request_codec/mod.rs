@@ -16,8 +16,8 @@ pub(crate) use reply_dispatch::conclude;
 pub(crate) use request_description::describe;
 pub(crate) use tree_connect::tree_connected;
 
+use super::locked_state::{State, TreeId};
 use super::request_types::Request;
-use super::state::{State, TreeId};
 use crate::error::{Error, Result};
 use crate::wire::{Command, EchoRequest, LeaseBreakAcknowledgement, LogoffRequest, Message};
 

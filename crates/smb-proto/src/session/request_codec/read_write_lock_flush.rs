@@ -3,8 +3,8 @@
 use super::Prepared;
 use crate::error::{Error, Result};
 use crate::session::FileKey;
+use crate::session::locked_state::{State, TreeId};
 use crate::session::request_types::{Reply, Request};
-use crate::session::state::{State, TreeId};
 use crate::wire::{
     Command, FileId, FlushRequest, LOCK_EXCLUSIVE, LOCK_UNLOCK, LockRequest, Message as _,
     ReadRequest, ReadResponse, WriteRequest, WriteResponse,

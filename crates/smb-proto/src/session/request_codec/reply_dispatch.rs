@@ -3,8 +3,8 @@
 use super::request_description::describe;
 use super::{create, directory, information, ioctl, read_write_lock_flush, tree_connect};
 use crate::error::{Error, NtStatus, Result};
+use crate::session::locked_state::State;
 use crate::session::request_types::{Closed, QueryInformation, Reply, Request};
-use crate::session::state::State;
 use crate::wire::{HEADER_LENGTH, Header, Message as _, QueryInfoResponse};
 
 /// Understands the reply and enters what it says into the tables. `Err` inside: the request

@@ -1,7 +1,7 @@
 //! What a request is about, for people.
 
+use crate::session::locked_state::State;
 use crate::session::request_types::Request;
-use crate::session::state::State;
 
 /// As in "opening `a/b`".
 pub(crate) fn describe(state: &State, request: &Request) -> String {

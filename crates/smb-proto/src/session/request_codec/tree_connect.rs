@@ -4,8 +4,8 @@ use super::Prepared;
 use super::path_encoding::name_bytes;
 use crate::error::{Error, Result};
 use crate::session::TreeKey;
+use crate::session::locked_state::{State, TreeId, TreeRecord};
 use crate::session::request_types::{Reply, Share, TreeInformation};
-use crate::session::state::{State, TreeId, TreeRecord};
 use crate::wire::{
     Command, HEADER_LENGTH, Header, Message as _, TreeConnectRequest, TreeConnectResponse,
     TreeDisconnectRequest,

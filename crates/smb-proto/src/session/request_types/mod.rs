@@ -11,9 +11,9 @@ pub use create::{Access, Closed, CreateOptions, Created, Disposition, Durable, L
 pub use information::{FileTimes, FsSize, Information, Posix, QueryInformation, SetInformation};
 pub use listing::{DirectoryEntry, Listing};
 
-use crate::block::Block;
 use crate::error::Result;
 use crate::multichannel_plan::ServerInterface;
+use crate::payload_block_pool::Block;
 use crate::session::{FileKey, TreeKey};
 use crate::wire::{CopyChunk, CopyChunksDone, ReferralResponse};
 

@@ -3,9 +3,10 @@
 use super::{FILE, Sample, TIMES, sample};
 use crate::wire::{
     AllInformation, BasicInformation, DirectoryRecord, DirectoryRecords, DispositionInformation,
-    EndOfFileInformation, FsAttributeInformation, StreamInformation, FsFullSizeInformation, Message as _,
+    EndOfFileInformation, FsAttributeInformation, FsFullSizeInformation, Message as _,
     QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
-    RenameInformation, SetInfoRequest, SetInfoResponse, StandardInformation, utf16,
+    RenameInformation, SetInfoRequest, SetInfoResponse, StandardInformation, StreamInformation,
+    utf16,
 };
 
 pub(super) fn samples() -> Vec<Sample> {

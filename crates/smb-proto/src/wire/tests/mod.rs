@@ -1,14 +1,14 @@
 //! One list of all messages drives these tests.
 
 mod create_contexts;
+mod create_read_write_lock;
+mod dce_rpc;
 mod dfs;
 mod echo_cancel_break_error;
-mod file;
 mod header_negotiate_session;
 mod information;
 mod ioctl;
-mod posix;
-mod rpc;
+mod posix_extensions;
 
 use super::*;
 use crate::session::FileTimes;
@@ -52,12 +52,12 @@ fn samples() -> Vec<Sample> {
     let mut all = header_negotiate_session::samples();
     all.extend(create_contexts::samples());
     all.extend(dfs::samples());
-    all.extend(file::samples());
+    all.extend(create_read_write_lock::samples());
     all.extend(information::samples());
     all.extend(ioctl::samples());
     all.extend(echo_cancel_break_error::samples());
-    all.extend(posix::samples());
-    all.extend(rpc::samples());
+    all.extend(posix_extensions::samples());
+    all.extend(dce_rpc::samples());
     all
 }
 

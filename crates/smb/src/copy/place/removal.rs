@@ -7,7 +7,7 @@ use locale::say;
 use super::{DEPTH_MAX, Place};
 use crate::copy::entry::{Entry, Kind, ObjectId, is_number};
 use crate::copy::mirror_surplus::Batch;
-use crate::copy::{local, name, share};
+use crate::copy::{local_files, name, share};
 use crate::error::Error;
 use crate::std_or_shuttle::atomic::AtomicUsize;
 
@@ -71,7 +71,7 @@ impl Place {
             return Ok(true);
         }
         match self {
-            Self::Local(path) => local::remove(path, entry.kind),
+            Self::Local(path) => local_files::remove(path, entry.kind),
             Self::Share { tree, path } if entry.kind == Kind::Folder => tree.remove_folder(path),
             Self::Share { tree, path } => tree.remove_file(path),
         }
@@ -166,7 +166,7 @@ impl Place {
         };
         match self {
             Self::Local(path) => Ok(Part {
-                is_last: fill(&mut local::list(path)?)?,
+                is_last: fill(&mut local_files::list(path)?)?,
                 numbers: None,
             }),
             Self::Share { tree, path } => {

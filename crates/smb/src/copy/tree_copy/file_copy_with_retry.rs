@@ -9,7 +9,7 @@ use crate::copy::large_file_transfer::{Transfer, Transferred};
 use crate::copy::partial_file_options::Finish;
 use crate::copy::place::Place;
 use crate::copy::progress::{AlternateStream, Event, FileProgress};
-use crate::copy::{files_in_use, local, name, share};
+use crate::copy::{files_in_use, local_files, name, share};
 use crate::error::Error;
 use crate::signal::lock;
 use crate::small_file_write::Attempt;
@@ -188,7 +188,7 @@ impl Engine<'_> {
     ) -> Result<Transferred, Error> {
         let (found, bytes, alternate_stream) = match from {
             Place::Local(path) => {
-                let source = local::Source::open(path)?;
+                let source = local_files::Source::open(path)?;
                 if source.entry.size > SMALL_BYTES_MAX {
                     return self.copy_large(file, worker, attempt, progress);
                 }
@@ -202,7 +202,7 @@ impl Engine<'_> {
         let finish = Finish::of(&found, [from, to], file.replace());
         let not_kept = match to {
             Place::Local(path) => {
-                local::write_small(path, &bytes, &finish)?;
+                local_files::write_small(path, &bytes, &finish)?;
                 None
             }
             Place::Share { tree, path } => {

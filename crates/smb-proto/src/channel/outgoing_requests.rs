@@ -9,9 +9,9 @@ use super::handshake_state::Agreed;
 use super::message_protection::Guard;
 use super::pending_requests::{Job, Pending};
 use super::{Channel, Event, Lack};
-use crate::block::{Payload, Reservation};
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::{Payload, Reservation};
 use crate::session::{
     Appetite, Dialect, Pull, ReadPiece, Request, TreeId, Work, Write, says_replay,
 };

@@ -2,10 +2,10 @@
 
 mod channels;
 mod handles;
+mod read_write_ranges;
 mod reauthentication;
 mod resend;
 mod response_handling;
-mod transfer;
 mod work_scheduling;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,15 +15,15 @@ use std::time::Duration;
 use channels::ChannelRecord;
 pub(crate) use channels::Joins;
 pub(crate) use handles::{FileRecord, LeaseRecord, TreeId, TreeRecord};
+use read_write_ranges::TransferRecord;
+pub(crate) use read_write_ranges::{ReadPiece, Waited, Write};
 use reauthentication::Renewal;
 pub(crate) use resend::Lost;
-use transfer::TransferRecord;
-pub(crate) use transfer::{ReadPiece, Waited, Write};
 pub(crate) use work_scheduling::{Appetite, Pull, Work};
 
 use super::pending_restores::Restoring;
 use super::request_types::{Reply, Request};
-use super::retry::Tries;
+use super::retry_after_loss::Tries;
 use super::submitted_request::Control;
 use super::{ChannelNumber, Negotiated, SessionSettings, Sink};
 use crate::error::{Error, Result};

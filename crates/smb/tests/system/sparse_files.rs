@@ -7,9 +7,9 @@ use std::path::Path;
 use smb::copy::{self, Options, Place, Progress};
 use smb::{Policy, Session, Stop};
 
-use crate::lan::{Lan, SHARE};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::{connect, job, on};
+use crate::samba_lan::{Lan, SHARE};
 
 const MIB: u64 = 1 << 20;
 /// More than the share has room for.
@@ -27,7 +27,7 @@ fn write(path: &Path) {
     file.set_len(BYTES).expect("it takes no room");
     for (offset, bytes) in DATA {
         let mut content = vec![0; bytes as usize];
-        pattern::fill(offset, 0, &mut content);
+        byte_pattern::fill(offset, 0, &mut content);
         file.write_all_at(&content, offset).expect("there is room");
     }
 }
@@ -43,7 +43,7 @@ fn check(path: &Path) {
         let mut content = vec![0; bytes as usize];
         file.read_exact_at(&mut content, offset)
             .expect("it is there");
-        assert_eq!(pattern::difference(offset, 0, &content), None);
+        assert_eq!(byte_pattern::difference(offset, 0, &content), None);
     }
 }
 
@@ -110,7 +110,7 @@ fn a_file_of_many_holes_is_asked_about_more_than_once() {
     for range in 0..RANGES {
         let offset = 2 * range * PAGE;
         let mut content = [0; PAGE];
-        pattern::fill(1, offset as u64, &mut content);
+        byte_pattern::fill(1, offset as u64, &mut content);
         file.write_all_at(&content, offset as u64)
             .expect("there is room");
     }

@@ -459,7 +459,7 @@ impl Message<'_> for FlushRequest {
     }
 }
 
-super::session_and_tree::empty_message! {
+super::session_setup_and_tree_connect::empty_message! {
     /// FLUSH reply.
     FlushResponse, "FLUSH reply";
 }
@@ -517,7 +517,7 @@ impl Message<'_> for LockRequest {
     }
 }
 
-super::session_and_tree::empty_message! {
+super::session_setup_and_tree_connect::empty_message! {
     /// LOCK reply.
     LockResponse, "LOCK reply";
 }

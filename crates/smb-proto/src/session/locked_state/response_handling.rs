@@ -1,15 +1,15 @@
 //! What the server answered: what becomes of requests, READs and WRITEs.
 
+use super::read_write_ranges::{ReadPiece, Waited, Write, check_pace};
 use super::resend::Lost;
-use super::transfer::{ReadPiece, Waited, Write, check_pace};
 use super::{Calls, State};
-use crate::block::Payload;
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::Payload;
 use crate::session::ChannelNumber;
 use crate::session::request_codec;
 use crate::session::request_types::{Reply, Request};
-use crate::session::retry;
+use crate::session::retry_after_loss;
 use crate::session::submitted_request::Control;
 
 impl State {
@@ -35,7 +35,8 @@ impl State {
             return Ok(None);
         }
         let mut header = *header;
-        if control.tries.is_replay() && retry::was_done(&control.request, header.status) {
+        if control.tries.is_replay() && retry_after_loss::was_done(&control.request, header.status)
+        {
             header.status = NtStatus::SUCCESS;
         }
         let outcome = request_codec::conclude(self, &control.request, &header, message)?;
@@ -96,7 +97,7 @@ impl State {
         now: Time,
     ) -> Calls {
         self.one_less(number);
-        if retry::is_not_ready(status)
+        if retry_after_loss::is_not_ready(status)
             && self.check_open().is_ok()
             && let Some(wait) = work.tries().refused()
         {
@@ -137,7 +138,7 @@ impl State {
         now: Time,
     ) -> Calls {
         self.one_less(number);
-        if retry::is_not_ready(status)
+        if retry_after_loss::is_not_ready(status)
             && self.check_open().is_ok()
             && let Some(wait) = piece.tries.refused()
         {

@@ -5,8 +5,8 @@ use std::fs;
 use smb::copy::{self, Job, Options, Place, Progress, Source};
 use smb::{Access, Disposition, OpenOptions, Policy, Stop};
 
-use crate::lan::{Lan, SHARE};
 use crate::samba::{connect, job, on, write_pattern};
+use crate::samba_lan::{Lan, SHARE};
 
 const MIB: u64 = 1 << 20;
 

@@ -1,7 +1,7 @@
 //! Copies within this machine.
 
 use super::*;
-use crate::copy::local;
+use crate::copy::local_files;
 
 #[cfg(unix)]
 #[test]
@@ -98,7 +98,7 @@ fn a_source_that_changes_is_noticed() {
     let path = folder.path().join("file");
     std::fs::write(&path, "before").expect("room on the disk");
     let changed = |result| matches!(result, Err(Error::Changed { .. }));
-    let source = local::Source::open(&path).expect("our own file");
+    let source = local_files::Source::open(&path).expect("our own file");
     assert_eq!(source.read_whole().expect("it did not change"), b"before");
     let mut longer = std::fs::File::options()
         .append(true)
@@ -107,11 +107,11 @@ fn a_source_that_changes_is_noticed() {
     longer.write_all(b" and after").expect("room on the disk");
     assert!(changed(source.check_unchanged()));
     assert!(changed(source.read_whole().map(drop)));
-    let source = local::Source::open(&path).expect("our own file");
+    let source = local_files::Source::open(&path).expect("our own file");
     longer.set_len(3).expect("our own file");
     assert!(changed(source.read_whole().map(drop)), "it became shorter");
     // Of the same length, but written again.
-    let source = local::Source::open(&path).expect("our own file");
+    let source = local_files::Source::open(&path).expect("our own file");
     longer
         .set_modified(std::time::UNIX_EPOCH)
         .expect("our own file");
@@ -119,7 +119,7 @@ fn a_source_that_changes_is_noticed() {
     // Of the same length, and its time set back to what it was.
     let before = std::fs::metadata(&path).and_then(|metadata| metadata.modified());
     let before = before.expect("our own file");
-    let source = local::Source::open(&path).expect("our own file");
+    let source = local_files::Source::open(&path).expect("our own file");
     std::fs::write(&path, "aft").expect("room on the disk");
     longer.set_modified(before).expect("our own file");
     assert!(changed(source.check_unchanged()));

@@ -9,16 +9,16 @@ use smb::{
     SmallFile, Tree,
 };
 
-use crate::lan::{Lan, SHARE};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::{add_second_channel, connect};
+use crate::samba_lan::{Lan, SHARE};
 
 /// 2020-01-01, in the server's units.
 const TIME: u64 = 132_223_104_000_000_000;
 
 pub(crate) fn small(path: &str, seed: u64, bytes: usize) -> SmallFile {
     let mut content = vec![0; bytes];
-    pattern::fill(seed, 0, &mut content);
+    byte_pattern::fill(seed, 0, &mut content);
     SmallFile {
         path: path.to_owned(),
         temporary: format!("{path}.part"),
@@ -37,7 +37,7 @@ pub(crate) fn check(tree: &Tree, path: &str, seed: u64, bytes: usize) {
     let content = tree.read_small(path).expect("it was written");
     assert_eq!(content.status.size, bytes as u64);
     assert_eq!(content.bytes.len(), bytes.min(SMALL_BYTES_MAX));
-    assert_eq!(pattern::difference(seed, 0, &content.bytes), None);
+    assert_eq!(byte_pattern::difference(seed, 0, &content.bytes), None);
     assert_eq!(content.status.times.write, TIME);
     let status = tree.status(path).expect("it is there");
     // reading it may have changed one of its times

@@ -16,9 +16,9 @@ use smb::{
     Tree,
 };
 
-use crate::lan::{Lan, SHARE};
-use crate::pattern;
+use crate::byte_pattern;
 use crate::samba::{add_second_channel, connect, job, on, write_pattern};
+use crate::samba_lan::{Lan, SHARE};
 
 const MIB: u64 = 1 << 20;
 const BYTES: u64 = 48 * MIB + 7;
@@ -63,7 +63,7 @@ fn read_through(tree: &Tree, seed: u64, happens: impl FnOnce() -> Later) -> Resu
                 scope.spawn(happens());
             }
             let payload = piece.payload.bytes();
-            assert_eq!(pattern::difference(seed, piece.offset, payload), None);
+            assert_eq!(byte_pattern::difference(seed, piece.offset, payload), None);
             bytes += payload.len() as u64;
         }
         assert_eq!(bytes, BYTES);
@@ -84,7 +84,7 @@ fn write_through(tree: &Tree, seed: u64, happens: impl FnOnce() -> Later) -> Res
             {
                 scope.spawn(happens());
             }
-            pattern::fill(seed, offset, room);
+            byte_pattern::fill(seed, offset, room);
             Ok(())
         })
     })?;
@@ -94,7 +94,7 @@ fn write_through(tree: &Tree, seed: u64, happens: impl FnOnce() -> Later) -> Res
 fn check_copy(lan: &Lan, seed: u64) {
     let stored = fs::read(lan.on_server("copy")).expect("it was written");
     assert_eq!(stored.len() as u64, BYTES);
-    assert_eq!(pattern::difference(seed, 0, &stored), None);
+    assert_eq!(byte_pattern::difference(seed, 0, &stored), None);
 }
 
 /// A server with a file, and a session with so many channels over both links. It has room for
@@ -261,7 +261,7 @@ fn make_tree(top: &Path) {
             let seed = folder * FILES_OF_FOLDER + file;
             let bytes = if file == 0 { 2 * MIB + 5 } else { seed * 97 };
             let mut content = vec![0; usize::try_from(bytes).expect("it is small")];
-            pattern::fill(seed, 0, &mut content);
+            byte_pattern::fill(seed, 0, &mut content);
             fs::write(path.join(format!("file {file}")), content).expect("the folder is ours");
         }
     }
@@ -333,7 +333,7 @@ fn a_copy_goes_on_where_it_is_on_record() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let source = here.path().join("source");
     let mut content = vec![0; usize::try_from(BYTES).expect("it is small")];
-    pattern::fill(5, 0, &mut content);
+    byte_pattern::fill(5, 0, &mut content);
     fs::write(&source, content).expect("the folder is ours");
     // so that some of it is on record before the end
     lan.limit(0, "80mbit");
@@ -435,7 +435,7 @@ fn what_nobody_heard_of_is_not_done_twice() {
     assert!(!session.channels()[0].alive && session.channels()[2].alive);
     assert!(lan.on_server("made").is_dir() && !lan.on_server("before").exists());
     let stored = fs::read(lan.on_server("after")).expect("it was renamed");
-    assert_eq!(pattern::difference(3, 0, &stored), None);
+    assert_eq!(byte_pattern::difference(3, 0, &stored), None);
     lan.restart_samba();
     listed.extend(entries.map(|entry| entry.expect("it goes on")));
     assert_eq!(listed.len(), names.len());

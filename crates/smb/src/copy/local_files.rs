@@ -583,4 +583,4 @@ pub(super) fn failed(action: Message, path: &Path, source: io::Error) -> Error {
 }
 
 #[cfg(all(test, target_os = "linux"))]
-mod tests;
+mod exchanged_link_tests;

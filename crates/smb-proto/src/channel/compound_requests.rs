@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::message_protection::LOST_SESSION;
-use super::outgoing::Outgoing;
+use super::outgoing_requests::Outgoing;
 use super::pending_requests::Job;
 use super::{Channel, Event};
 use crate::error::{Error, Malformed, NtStatus, Result};

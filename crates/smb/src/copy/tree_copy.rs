@@ -1,6 +1,6 @@
 //! A whole copy: who walks the folders, who moves the files, and what is done about each.
 
-mod decision;
+mod copy_or_skip;
 mod destination_folders;
 mod failure_handling;
 mod file_copy_with_retry;
@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use super::bounded_work_queue::{Folders, Queue};
 use super::entry::{Entry, Kind, ObjectId, OfFolder};
 use super::extra_sessions::ExtraSessions;
 use super::large_file_transfer::Transfer;
@@ -22,7 +23,6 @@ use super::mirror_surplus::{Kept, Paths, Surplus};
 use super::place::Place;
 use super::place::removal::Staying;
 use super::progress::{Event, FileProgress, Progress, Summary};
-use super::queue::{Folders, Queue};
 use super::{Existing, Job, Options, files_in_use, filetime, name};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
@@ -346,4 +346,4 @@ fn is_part(entry: &Entry) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+mod local_copy_tests;

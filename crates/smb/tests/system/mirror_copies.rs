@@ -10,8 +10,8 @@ use std::path::Path;
 use smb::copy::{self, Existing, Names, Options, Place, Progress, Summary};
 use smb::{Error, Policy, Stop, Tree};
 
-use crate::lan::{Lan, SHARE};
 use crate::samba::{connect, job, on, write_pattern};
+use crate::samba_lan::{Lan, SHARE};
 
 fn copied(from: Place, tree: &Tree, to: &str, options: Options) -> Summary {
     let job = job(from, on(tree, to), options);

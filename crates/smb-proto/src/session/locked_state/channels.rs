@@ -9,7 +9,7 @@ use super::{Calls, Login, Phase, State};
 use crate::error::{Error, Result};
 use crate::session::ChannelNumber;
 use crate::session::restore;
-use crate::session::retry;
+use crate::session::retry_after_loss;
 
 /// What a channel joins a session for.
 pub(crate) enum Joins {
@@ -117,7 +117,7 @@ impl State {
         }
         if last && (was_up || matches!(self.phase, Phase::Fresh)) && self.check_open().is_ok() {
             for lost in lost {
-                let error = retry::loss(number, lost.doing(), cause.as_ref());
+                let error = retry_after_loss::loss(number, lost.doing(), cause.as_ref());
                 calls.extend(self.give_up(lost, error));
             }
             calls.extend(self.end(cause));

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
+use super::locked_state::{Appetite, Calls, FileRecord, Lost, State};
 use super::request_codec::{self, Prepared};
 use super::request_types::{Access, CreateOptions, Created, Reply, Request};
-use super::state::{Appetite, Calls, FileRecord, Lost, State};
 use super::submitted_request::{Control, Unheard};
-use super::{ChannelNumber, FileKey, Session, Sink, retry, state};
+use super::{ChannelNumber, FileKey, Session, Sink, locked_state, retry_after_loss};
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;
 use crate::std_or_shuttle::Mutex;
@@ -167,7 +167,7 @@ fn conclude(
             mut header,
             mut message,
         } = answer;
-        if replay && retry::was_done(link, header.status) {
+        if replay && retry_after_loss::was_done(link, header.status) {
             header.status = NtStatus::SUCCESS;
         }
         let reply = match (link, header.status) {
@@ -289,7 +289,7 @@ impl Session {
         for (_, outcome) in &calls {
             carried.add(outcome);
         }
-        state::call(calls);
+        locked_state::call(calls);
         Ok(carried)
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::handles::Place;
-use super::transfer::{ReadPiece, Transfer, Write};
+use super::read_write_ranges::{ReadPiece, Transfer, Write};
 use super::{Calls, Phase, State};
-use crate::block::{BlockPool, Reservation};
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::{BlockPool, Reservation};
 use crate::session::ChannelNumber;
-use crate::session::chain;
+use crate::session::compound_requests;
 use crate::session::hedged_reads::InFlightRead;
 use crate::session::request_codec::{self, Prepared};
 use crate::session::request_types::{Reply, Request};
@@ -146,7 +146,7 @@ impl State {
                 if self.avoids_chains {
                     self.unaffordable.push(control);
                 } else if appetite.credits as usize >= links.len() {
-                    match chain::prepare(self, server, links, appetite) {
+                    match compound_requests::prepare(self, server, links, appetite) {
                         Ok(prepared) => return Some(Work::Chain(control, prepared)),
                         Err(error) => calls.push((control.sink, Err(error))),
                     }

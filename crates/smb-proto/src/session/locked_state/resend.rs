@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::transfer::{ReadPiece, Write};
+use super::read_write_ranges::{ReadPiece, Write};
 use super::{Calls, State};
 use crate::error::Error;
 use crate::monotonic_time::Time;
 use crate::session::ChannelNumber;
-use crate::session::retry::{self, Tries};
+use crate::session::retry_after_loss::{self, Tries};
 use crate::session::submitted_request::Control;
 use crate::wire::Command;
 
@@ -22,7 +22,7 @@ impl Lost {
     /// Counts the loss; tells whether it may be sent again.
     pub(crate) fn may_retry(&mut self) -> bool {
         let repeatable = match self {
-            Self::Control(control) => retry::can_repeat(&control.request),
+            Self::Control(control) => retry_after_loss::can_repeat(&control.request),
             Self::Write(_) | Self::Read(_) => true,
         };
         repeatable && self.tries().lost()
@@ -39,7 +39,7 @@ impl Lost {
     /// What it was, for people.
     pub(crate) fn doing(&self) -> &'static str {
         match self {
-            Self::Control(control) => retry::name(&control.request),
+            Self::Control(control) => retry_after_loss::name(&control.request),
             Self::Read(piece) if piece.transfer.source.is_some() => Command::WRITE.name(),
             Self::Read(_) => Command::READ.name(),
             Self::Write(_) => Command::WRITE.name(),
@@ -59,7 +59,7 @@ impl State {
             return Calls::new();
         }
         let error = match self.check_open() {
-            Ok(()) => retry::loss(number, lost.doing(), cause),
+            Ok(()) => retry_after_loss::loss(number, lost.doing(), cause),
             Err(ended) => ended,
         };
         if self.check_open().is_err() || !lost.may_retry() {

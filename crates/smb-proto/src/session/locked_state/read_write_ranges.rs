@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::handles::Place;
 use super::{Calls, State};
-use crate::block::Payload;
 use crate::error::{Error, Result};
 use crate::monotonic_time::Time;
+use crate::payload_block_pool::Payload;
 use crate::session::hedged_reads::{Copies, InFlightRead};
 use crate::session::request_types::Reply;
-use crate::session::retry::Tries;
+use crate::session::retry_after_loss::Tries;
 use crate::session::{FileKey, Sink, Source};
 use crate::std_or_shuttle::atomic::{AtomicBool, Ordering};
 use crate::trickling_replies::{TooLittle, Trickle};
