@@ -10,9 +10,9 @@
 //!
 //! It found two faults when it was made: an end of a connection that came with its last bytes was heard only after a
 //! time-out, and a read that was stopped when all had arrived ended as if it had been taken. That it finds more was
-//! tried by breaking the hand-over, each time in one place: a block that comes home wakes nobody (`block.rs`); a driver
+//! tried by breaking the hand-over, each time in one place: a block that comes home wakes nobody (`payload_block_pool.rs`); a driver
 //! looks for work before it says that it sleeps (`channel_driver.rs`); a transfer ends before its last piece is handed
-//! over (`response_handling.rs`); the right to a block goes home before its memory (`block.rs`); the READs of a channel
+//! over (`response_handling.rs`); the right to a block goes home before its memory (`payload_block_pool.rs`); the READs of a channel
 //! that ends are forgotten (`channel/mod.rs`); an encrypted reply gets a block and its READ keeps the right to another
 //! (`channel/incoming_frames.rs`). Each of these fails at least one test here.
 

@@ -4,14 +4,10 @@ use experiment::Progress;
 use locale::{said, say, text};
 use record::Decision;
 
-use crate::stdout_and_stderr;
+use crate::stdout_and_stderr::Progress as ProgressLine;
 
 /// Progress of an experiment, for people.
-pub(super) fn tell(
-    progress: &mut stdout_and_stderr::Progress,
-    stage: &mut String,
-    event: Progress,
-) {
+pub(super) fn tell(progress: &mut ProgressLine, stage: &mut String, event: Progress) {
     match event {
         Progress::PhaseBegins {
             experiment,

@@ -24,7 +24,7 @@ use crate::samba::{
     check_pattern, do_everything_to_files, job, login, login_with, on, write_pattern,
 };
 use crate::samba_lan::{PASSWORD, SHARE, USER};
-use crate::small_files_and_operations::{check, small_files_and_operations};
+use crate::small_files_and_operations::{check, small};
 
 const PUBLIC: &str = "public";
 /// Reads and writes a little at a time.
