@@ -7,8 +7,8 @@ mod base_units;
 mod benchmark_recipe;
 pub mod bounded_read;
 mod credentials;
-mod design;
 mod direction;
+mod factorial_design;
 mod failure;
 mod host_facts;
 mod memory_weight;
@@ -34,8 +34,8 @@ mod workload;
 pub use base_units::{BitsPerSecond, Bytes, Nanoseconds};
 pub use benchmark_recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use credentials::{Credentials, Identity, Mechanism, Secret};
-pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
 pub use direction::Direction;
+pub use factorial_design::{Design, Factor, PublishedFigure, Response, StopRule};
 pub use failure::{Failure, FailureKind, chain};
 pub use host_facts::{
     Fingerprint, HostFacts, InterfaceAddress, LinkModes, LinkState, Medium, Nic, Offload, Route,

@@ -4,17 +4,17 @@
 //! ([`PairedRatios`]). Every result is an [`Estimate`]: it carries its number of blocks, its interval,
 //! the confidence that this really reaches, and what a reader must know.
 //!
-//! Modules use only those before them: `normal_and_student_t`, `order_statistics`, `signed_rank`, `caveat`,
+//! Modules use only those before them: `normal_and_student_t`, `order_statistics`, `signed_rank`, `outlier_and_drift_caveats`,
 //! `estimate`, `median`, `hodges_lehmann`, `permutation`, `paired_ratios`, `equivalence`, `sample_size`, `sequential`,
 //! `two_stage`, `two_sample`.
 
-mod caveat;
 mod equivalence;
 mod estimate;
 mod hodges_lehmann;
 mod median;
 mod normal_and_student_t;
 mod order_statistics;
+mod outlier_and_drift_caveats;
 mod paired_ratios;
 mod permutation;
 mod sample_size;

@@ -2,8 +2,8 @@
 
 use locale::say;
 
-use crate::caveat::{Scale, drift, outliers, too_few};
 use crate::order_statistics::{cut, median_of_sorted, normal_cut, sorted};
+use crate::outlier_and_drift_caveats::{Scale, drift, outliers, too_few};
 use crate::{Estimate, Unit};
 
 /// Up to this n the binomial distribution is summed exactly (2^-1000 is still a normal number).

@@ -8,9 +8,9 @@
 
 use locale::say;
 
-use crate::caveat::{Scale, drift, outliers, too_few};
 use crate::hodges_lehmann::{PAIRWISE_MEANS_N_MAX, location};
 use crate::normal_and_student_t::{sane, student, student_beyond};
+use crate::outlier_and_drift_caveats::{Scale, drift, outliers, too_few};
 use crate::{Estimate, Unit, permutation};
 
 /// Confidence of the interval that tells the deviation.

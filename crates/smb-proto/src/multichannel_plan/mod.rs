@@ -498,4 +498,4 @@ fn pair_speed(local: Option<u64>, remote: Option<u64>) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+mod address_pair_tests;

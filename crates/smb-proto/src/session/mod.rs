@@ -12,7 +12,7 @@ mod locked_state;
 mod pending_restores;
 mod request_codec;
 mod request_types;
-mod restore;
+mod restore_after_reconnect;
 mod retry_after_loss;
 mod settings;
 mod submitted_request;

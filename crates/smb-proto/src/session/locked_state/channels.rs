@@ -8,7 +8,7 @@ use super::resend::Lost;
 use super::{Calls, Login, Phase, State};
 use crate::error::{Error, Result};
 use crate::session::ChannelNumber;
-use crate::session::restore;
+use crate::session::restore_after_reconnect;
 use crate::session::retry_after_loss;
 
 /// What a channel joins a session for.
@@ -106,7 +106,7 @@ impl State {
         if last
             && was_up
             && self.reconnects
-            && restore::is_worth_waiting(cause.as_ref())
+            && restore_after_reconnect::is_worth_waiting(cause.as_ref())
             && let Some(login) = self.login().cloned()
         {
             for lost in lost.into_iter().rev() {
