@@ -191,6 +191,7 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
         links.retain(|link| !matches!(link, Request::Set { .. }));
     }
     let written = run(tree, small, &small.path, links)?;
+    let known = keeps.is_some();
     if let Some(error) = written.not_set {
         // Perhaps it is not closed yet; the session asks for that again.
         let _ = remove_own(tree, &small.path, written.id);
@@ -203,7 +204,7 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
     let time = small.times.write;
     // Where nothing but the last word counts, it is in the chain.
     let as_set = keeps != Some(TimesKept::Never)
-        && (time == 0 || times_kept::has_time(tree, &small.path, time, &written.closed)?);
+        && (time == 0 || times_kept::has_time(tree, &small.path, time, (&written.closed, known))?);
     if sets && as_set {
         learn_early(tree, time);
     }
@@ -338,6 +339,7 @@ fn write_part(tree: &Tree, small: &SmallFile, path: &str) -> Result<(u64, NotKep
         // another program with the same idea must not write the same
         ..options(small, WRITE_RIGHTS)
     };
+    let known = tree.keeps_times().is_some();
     let chain = || chain_that_writes(tree, small, (path, options.clone()), sets_early(tree));
     let mut written = run(tree, small, path, chain())?;
     let refused = written.not_set.take();
@@ -348,7 +350,7 @@ fn write_part(tree: &Tree, small: &SmallFile, path: &str) -> Result<(u64, NotKep
         written = run(tree, small, path, links)?;
     }
     let id = written.id;
-    finish_part(tree, small, path, written, refused)
+    finish_part(tree, small, path, written, (refused, known))
         .map(|not_kept| (id, not_kept))
         .inspect_err(|_| {
             let _ = remove_own(tree, path, id);
@@ -361,7 +363,7 @@ fn finish_part(
     small: &SmallFile,
     path: &str,
     written: Written,
-    refused: NotKept,
+    (refused, known): (NotKept, bool),
 ) -> Result<NotKept, Error> {
     let attributes = writable(small.attributes);
     let mut closed = written.closed;
@@ -382,7 +384,7 @@ fn finish_part(
     if let Some(error) = refused {
         return mode().map(|_| Some(error));
     }
-    if time == 0 || times_kept::has_time(tree, path, time, &closed)? {
+    if time == 0 || times_kept::has_time(tree, path, time, (&closed, known))? {
         learn_early(tree, time);
         return mode();
     }

@@ -2,7 +2,9 @@
 
 use blake3::Hash;
 use smb_proto::NtStatus;
-use smb_proto::session::{Access, CreateOptions, Disposition, SetInformation};
+use smb_proto::session::{
+    Access, Closed, CreateOptions, Disposition, FileTimes, SetInformation,
+};
 
 use super::{attributes, hash, split, times_kept};
 use crate::closed_part::ClosedPart;
@@ -17,7 +19,7 @@ use crate::signal::Stop;
 use crate::single_path_operations;
 use crate::small_file_write::NotKept;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU8, Ordering};
-use crate::times_kept::{Of, has_late_time};
+use crate::times_kept::{Of, has_time, is_ordinary};
 use crate::tree::Tree;
 
 /// Rights of the handle that writes a copy: data and attributes, those to read it back, and those
@@ -262,6 +264,8 @@ impl Part {
         // A part that cannot get its name must not be read-only: nobody could remove it.
         let attributes = single_path_operations::writable(wanted);
         let times = times_kept(finish.times);
+        // Before they are set: what is learned meanwhile may be that they have to be set otherwise.
+        let known = self.tree.keeps_times().is_some() || self.tree.keeps_late_times();
         let basic = |attributes| SetInformation::Basic {
             times: self.tree.times_as_taken(times),
             attributes,
@@ -285,14 +289,8 @@ impl Part {
             return Err(self.lost(size, finish.size));
         }
         let mut not_kept = refused;
-        if not_kept.is_none() && !has_late_time(&self.tree, path, times.write, &closed)? {
-            let set = crate::times_kept::set(&self.tree, path, times, attributes, Of::File)?;
-            not_kept = set.map(|error| match error {
-                Error::TimeNotKept { .. } => Error::TimeNotKept {
-                    object: name::printable(&self.to),
-                },
-                error => error,
-            });
+        if not_kept.is_none() {
+            not_kept = self.check_times(times, attributes, (&closed, known))?;
         }
         let created = self.file.created();
         let mode_not_kept = (self.tree).keep_mode(path, finish.mode, created.posix)?;
@@ -318,6 +316,31 @@ impl Part {
             let _ = (self.tree.open(&self.to, &options)).and_then(|file| file.set_sparse());
         }
         Ok(not_kept.or(not_set))
+    }
+}
+
+impl Part {
+    /// Whether it has the times that were set when it was written, and sets them once more where not.
+    fn check_times(
+        &self,
+        times: FileTimes,
+        attributes: u32,
+        closed: (&Closed, bool),
+    ) -> Result<NotKept, Error> {
+        let (tree, path) = (&self.tree, self.file.path());
+        if has_time(tree, path, times.write, closed)? {
+            if is_ordinary(times.write) {
+                tree.learn_late_times();
+            }
+            return Ok(None);
+        }
+        let set = crate::times_kept::set(tree, path, times, attributes, Of::File)?;
+        Ok(set.map(|error| match error {
+            Error::TimeNotKept { .. } => Error::TimeNotKept {
+                object: name::printable(&self.to),
+            },
+            error => error,
+        }))
     }
 }
 
