@@ -25,6 +25,7 @@ mod auth;
 mod blocking_request;
 mod channel_discovery;
 mod channel_driver;
+mod closed_part;
 pub mod copy;
 mod der;
 mod dfs;

@@ -7,16 +7,17 @@
 
 use std::sync::Arc;
 
+use smb_proto::FileKey;
 use smb_proto::session::{
-    Access, Closed, CreateOptions, Created, Disposition, Posix, Reply, Request, SetInformation,
+    Access, Closed, CreateOptions, Disposition, Posix, Reply, Request, SetInformation,
 };
-use smb_proto::{FileKey, NtStatus};
 
 use crate::blocking_request::ask_chain;
+use crate::closed_part::{ClosedPart, remove_own};
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::single_path_operations::{
-    SmallFile, done, is_loss, not_done, opened, remove, rename, retry_if_lost, writable,
+    SmallFile, is_loss, not_done, opened, remove, retry_if_lost, writable,
 };
 use crate::times_kept::{self, Of, TimesKept};
 use crate::tree::{Replace, Tree};
@@ -24,9 +25,6 @@ use crate::tree::{Replace, Tree};
 /// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
 /// append).
 const WRITE_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100 | 0x2 | 0x4;
-/// Rights to give it its name and set its attributes (DELETE, SYNCHRONIZE, read and write attributes).
-const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80 | 0x100;
-
 /// Whether it was tried before, and nobody knows what came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
@@ -124,6 +122,7 @@ struct Written {
 }
 
 /// Runs it. An error says that it does not have all that the server took, and where something was made, it is removed.
+/// Where times or attributes are refused, what comes after that in the chain says nothing.
 fn run(tree: &Tree, small: &SmallFile, path: &str, links: Vec<Request>) -> Result<Written, Error> {
     let set_at = links
         .iter()
@@ -149,7 +148,7 @@ fn run(tree: &Tree, small: &SmallFile, path: &str, links: Vec<Request>) -> Resul
             Ok(Reply::Closed(closed)) => written.closed = closed,
             Ok(Reply::Done) => {}
             // The first one says most.
-            _ if failed.is_some() => {}
+            _ if failed.is_some() || written.not_set.is_some() => {}
             problem => match not_done(tree, &small.path, problem) {
                 error if set_at == Some(place) && error.is_refusal() => {
                     written.not_set = Some(error);
@@ -157,6 +156,9 @@ fn run(tree: &Tree, small: &SmallFile, path: &str, links: Vec<Request>) -> Resul
                 error => failed = Some(error),
             },
         }
+    }
+    if failed.is_none() && written.not_set.is_some() {
+        return Ok(written);
     }
     let stored = written.stored as u64;
     let failed = failed.or_else(|| match written.closed {
@@ -175,37 +177,6 @@ fn run(tree: &Tree, small: &SmallFile, path: &str, links: Vec<Request>) -> Resul
     }
 }
 
-/// Removes a file that was written and closed, unless another one has its name by now.
-fn remove_own(tree: &Tree, path: &str, id: u64) -> Result<(), Error> {
-    let options = CreateOptions {
-        folder: Some(false),
-        reparse_point: true,
-        disk_id: true,
-        ..CreateOptions::open(Access::Delete)
-    };
-    if id == 0 {
-        return remove(tree, path, false);
-    }
-    let file = tree.open(path, &options)?;
-    if !is_file(&file.created(), id) {
-        return Ok(());
-    }
-    match file.set(SetInformation::DeleteOnClose(true)) {
-        Err(error) if error.status() == Some(NtStatus::CANNOT_DELETE) => {
-            // It is read-only, and ours.
-            file.close()?;
-            remove(tree, path, false)
-        }
-        set => set.and_then(|()| file.close()),
-    }
-}
-
-/// Whether something that was opened is the file of this number, as far as the server numbers its files.
-fn is_file(opened: &Created, id: u64) -> bool {
-    let there = opened.disk_id.map_or(0, |(file, _)| file);
-    id == 0 || there == 0 || there == id
-}
-
 fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Error> {
     let keeps = tree.keeps_times();
     let options = CreateOptions {
@@ -215,14 +186,14 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
         disk_id: true,
         ..options(small, WRITE_RIGHTS)
     };
-    // The first files tell whether the server keeps what was set before the WRITE.
-    let early = keeps.is_none_or(|keeps| keeps == TimesKept::Early);
-    let mut links = chain_that_writes(tree, small, (&small.path, options), early);
+    let mut links = chain_that_writes(tree, small, (&small.path, options), sets_early(tree));
     if !sets {
         links.retain(|link| !matches!(link, Request::Set { .. }));
     }
     let written = run(tree, small, &small.path, links)?;
+    let known = keeps.is_some();
     if let Some(error) = written.not_set {
+        // Perhaps it is not closed yet; the session asks for that again.
         let _ = remove_own(tree, &small.path, written.id);
         return Ok(New::Refused(error));
     }
@@ -233,14 +204,26 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
     let time = small.times.write;
     // Where nothing but the last word counts, it is in the chain.
     let as_set = keeps != Some(TimesKept::Never)
-        && (time == 0 || times_kept::has_time(tree, &small.path, time, &written.closed)?);
-    if sets && as_set && keeps.is_none() && times_kept::is_ordinary(time) {
-        tree.learn_times(TimesKept::Early);
+        && (time == 0 || times_kept::has_time(tree, &small.path, time, (&written.closed, known))?);
+    if sets && as_set {
+        learn_early(tree, time);
     }
     Ok(New::Whole {
         as_set: as_set || !sets,
         posix: written.posix,
     })
+}
+
+/// Whether times are set before the file is written. The first files tell whether the server keeps those.
+fn sets_early(tree: &Tree) -> bool {
+    (tree.keeps_times()).is_none_or(|keeps| keeps == TimesKept::Early)
+}
+
+/// A time that was set so, or later where that is known, was kept.
+fn learn_early(tree: &Tree, time: u64) {
+    if tree.keeps_times().is_none() && times_kept::is_ordinary(time) {
+        tree.learn_times(TimesKept::Early);
+    }
 }
 
 fn lost(tree: &Tree, small: &SmallFile, size: u64) -> Error {
@@ -290,7 +273,8 @@ fn options(small: &SmallFile, rights: u32) -> CreateOptions {
 /// where it does so.
 fn content(tree: &Tree, small: &SmallFile, attributes: u32, early: bool) -> Vec<Request> {
     let file = FileKey::OF_CHAIN;
-    let mut links = vec![set(tree, small, attributes, file)];
+    let what = basic(tree, small, attributes);
+    let mut links = vec![Request::Set { file, what }];
     if !small.content.is_empty() {
         let place = if early { links.len() } else { 0 };
         let store = Request::Store {
@@ -303,17 +287,9 @@ fn content(tree: &Tree, small: &SmallFile, attributes: u32, early: bool) -> Vec<
     links
 }
 
-fn set(tree: &Tree, small: &SmallFile, attributes: u32, file: FileKey) -> Request {
+fn basic(tree: &Tree, small: &SmallFile, attributes: u32) -> SetInformation {
     let times = tree.times_as_taken(small.times);
-    let what = SetInformation::Basic { times, attributes };
-    Request::Set { file, what }
-}
-
-/// A file that was written and does not have its name yet.
-struct Part {
-    path: String,
-    /// The server's number for it; zero: it tells none.
-    id: u64,
+    SetInformation::Basic { times, attributes }
 }
 
 /// Writes one that gets its name when all of it is there, and does so if something has that name.
@@ -326,15 +302,23 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept,
             attempt => format!("{}.{attempt}", small.temporary),
         };
         lost.push(path.clone());
-        let (part, not_kept) = write_part(tree, small, path)?;
-        match name_part(tree, small, &part, existing) {
+        let (id, not_kept) = write_part(tree, small, &path)?;
+        let bytes = small.content.len() as u64;
+        let part = ClosedPart {
+            path: &path,
+            id,
+            bytes,
+        };
+        let sets = writable(small.attributes) != small.attributes;
+        let sets = sets.then(|| basic(tree, small, small.attributes));
+        match part.name(tree, (&small.path, existing), sets) {
             Ok(not_set) => Ok(not_kept.or(not_set)),
-            // it may have its name all the same
-            Err(error) if is_loss(&error) => match tree.status(&small.path) {
-                Ok(there) if part.id != 0 && there.file_id == part.id => Ok(not_kept),
-                _ => Err(error),
-            },
-            Err(error) => Err(error),
+            Err(error) => {
+                if !is_loss(&error) && !matches!(error, Error::Busy { .. }) {
+                    let _ = remove_own(tree, &path, id);
+                }
+                Err(error)
+            }
         }
     });
     lost.pop();
@@ -345,64 +329,66 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept,
     written
 }
 
-/// Writes it all under another name, with its times. It is not read-only yet: if it does not get its
+/// Writes it all under another name, with its times, and gives its number. It is not read-only yet: if it does not get its
 /// name, nobody could remove or overwrite it.
-fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, NotKept), Error> {
-    let attributes = writable(small.attributes);
+fn write_part(tree: &Tree, small: &SmallFile, path: &str) -> Result<(u64, NotKept), Error> {
     let options = CreateOptions {
-        attributes,
+        attributes: writable(small.attributes),
         disposition: Disposition::CreateOrTruncate,
         disk_id: true,
         // another program with the same idea must not write the same
         ..options(small, WRITE_RIGHTS)
     };
-    // Nobody asks here whether the server keeps what was set before the WRITE.
-    let early = tree.keeps_times() == Some(TimesKept::Early);
-    let links = chain_that_writes(tree, small, (&path, options), early);
-    let written = run(tree, small, &path, links)?;
-    let part = Part {
-        path,
-        id: written.id,
-    };
-    match finish_part(tree, small, &part, written) {
-        Ok(not_kept) => Ok((part, not_kept)),
-        Err(error) => {
-            let _ = remove_own(tree, &part.path, part.id);
-            Err(error)
-        }
+    let known = tree.keeps_times().is_some();
+    let chain = || chain_that_writes(tree, small, (path, options.clone()), sets_early(tree));
+    let mut written = run(tree, small, path, chain())?;
+    let refused = written.not_set.take();
+    if refused.is_some() {
+        // The file counts, and what the server thinks of its times is only said.
+        let mut links = chain();
+        links.retain(|link| !matches!(link, Request::Set { .. }));
+        written = run(tree, small, path, links)?;
     }
+    let id = written.id;
+    finish_part(tree, small, path, written, (refused, known))
+        .map(|not_kept| (id, not_kept))
+        .inspect_err(|_| {
+            let _ = remove_own(tree, path, id);
+        })
 }
 
 /// All that it still needs but its name.
 fn finish_part(
     tree: &Tree,
     small: &SmallFile,
-    part: &Part,
+    path: &str,
     written: Written,
+    (refused, known): (NotKept, bool),
 ) -> Result<NotKept, Error> {
     let attributes = writable(small.attributes);
     let mut closed = written.closed;
     if written.stored < small.content.len() {
-        closed = write_rest(tree, small, part, written.stored)?;
+        closed = write_rest(tree, small, path, &written)?;
     }
     let expected = small.content.len() as u64;
     // One that tells nothing when it closes is asked.
     let size = match closed.size {
         Some(size) => size,
-        None => tree.status(&part.path)?.size,
+        None => tree.status(path)?.size,
     };
     if size != expected {
         return Err(lost(tree, small, size));
     }
     let time = small.times.write;
-    let mode = || tree.keep_mode(&part.path, small.mode, written.posix);
-    if let Some(error) = written.not_set {
+    let mode = || tree.keep_mode(path, small.mode, written.posix);
+    if let Some(error) = refused {
         return mode().map(|_| Some(error));
     }
-    if time == 0 || times_kept::has_time(tree, &part.path, time, &closed)? {
+    if time == 0 || times_kept::has_time(tree, path, time, (&closed, known))? {
+        learn_early(tree, time);
         return mode();
     }
-    let set = times_kept::set(tree, &part.path, small.times, attributes, Of::File)?;
+    let set = times_kept::set(tree, path, small.times, attributes, Of::File)?;
     let set = set.map(|error| match error {
         Error::TimeNotKept { .. } => Error::TimeNotKept {
             object: printable(&small.path),
@@ -417,77 +403,23 @@ fn finish_part(
 fn write_rest(
     tree: &Tree,
     small: &SmallFile,
-    part: &Part,
-    stored: usize,
+    path: &str,
+    written: &Written,
 ) -> Result<Closed, Error> {
     let options = CreateOptions {
         disposition: Disposition::Open,
         disk_id: true,
         ..options(small, WRITE_RIGHTS)
     };
-    let mut file = tree.open(&part.path, &options)?;
-    let created = file.created();
-    if !is_file(&created, part.id) || created.size != stored as u64 {
-        return Err(written_by_another(part));
+    let part = ClosedPart {
+        path,
+        id: written.id,
+        bytes: written.stored as u64,
+    };
+    let mut file = tree.open(path, &options)?;
+    if !part.is(&file.created()) {
+        return Err(part.written_by_another());
     }
-    file.write_at(stored as u64, &small.content[stored..])?;
+    file.write_at(part.bytes, &small.content[written.stored..])?;
     file.close_written()
-}
-
-/// Gives it its name, and its attributes if it is to be read-only.
-fn name_part(
-    tree: &Tree,
-    small: &SmallFile,
-    part: &Part,
-    existing: Replace,
-) -> Result<NotKept, Error> {
-    let file = FileKey::OF_CHAIN;
-    let options = CreateOptions {
-        folder: Some(false),
-        reparse_point: true,
-        disk_id: true,
-        ..CreateOptions::open(Access::Mask(NAME_RIGHTS))
-    };
-    let mut links = vec![
-        tree.create(&part.path, options),
-        rename(&small.path, existing),
-    ];
-    let sets = writable(small.attributes) != small.attributes;
-    if sets {
-        links.push(set(tree, small, small.attributes, file));
-    }
-    links.push(Request::Close { file });
-    let mut replies = ask_chain(tree.shared(), links, &small.path)?.into_iter();
-    let [Some(created), Some(renamed)] = [replies.next(), replies.next()] else {
-        return Err(tree.shared().odd_answer());
-    };
-    let named = opened(tree, &part.path, created)
-        .and_then(|(_, created)| done(tree, &small.path, renamed).map(|()| created));
-    let there = match named {
-        Ok(there) => there,
-        Err(error) => {
-            if !is_loss(&error) {
-                let _ = remove_own(tree, &part.path, part.id);
-            }
-            return Err(error);
-        }
-    };
-    if !is_file(&there, part.id) || there.size != small.content.len() as u64 {
-        return Err(written_by_another(part));
-    }
-    match replies.next() {
-        Some(Err(source)) if sets => match tree.shared().error(source, &small.path) {
-            error if error.is_refusal() => Ok(Some(error)),
-            error => Err(error),
-        },
-        // Nothing was written through this handle, so that its end says nothing of the file.
-        _ => Ok(None),
-    }
-}
-
-/// Another program has written the same copy meanwhile.
-fn written_by_another(part: &Part) -> Error {
-    Error::Busy {
-        object: printable(&part.path),
-    }
 }

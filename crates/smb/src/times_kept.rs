@@ -49,16 +49,15 @@ pub(crate) fn is_ordinary(write: u64) -> bool {
     (YEAR_1980..YEAR_2038).contains(&write)
 }
 
-/// Whether something that is closed has the time of its last change that was set. Where it is not known yet what the
-/// server does with times, it is asked afresh, and where it told another time when it closed this: that may be the one
-/// before.
+/// Whether something that is closed has the time of its last change that was set. Where it was not `known` when that was
+/// set that the server keeps it, it is asked afresh, and where it told another time when it closed this: that may be the
+/// one before.
 pub(crate) fn has_time(
     tree: &Tree,
     path: &str,
     write: u64,
-    closed: &Closed,
+    (closed, known): (&Closed, bool),
 ) -> Result<bool, Error> {
-    let known = tree.keeps_times().is_some();
     match closed.times {
         Some(times) if known && is_kept(write, times.write) => Ok(true),
         None if known && is_ordinary(write) => Ok(true),
@@ -86,13 +85,14 @@ pub(crate) fn set(
         Err(error) if error.is_refusal() => return Ok(Some(error)),
         set => set?,
     };
-    if times.write == 0 || has_time(tree, path, times.write, &closed)? {
+    let has_time = |closed| has_time(tree, path, times.write, (closed, known.is_some()));
+    if times.write == 0 || has_time(&closed)? {
         learn(TimesKept::Late);
         return Ok(None);
     }
     if !matches!(known, Some(TimesKept::LateAsChange | TimesKept::Never)) {
         match set(as_change(times)) {
-            Ok(closed) if has_time(tree, path, times.write, &closed)? => {
+            Ok(closed) if has_time(&closed)? => {
                 learn(TimesKept::LateAsChange);
                 return Ok(None);
             }

@@ -33,6 +33,8 @@ struct Connected {
     posix: bool,
     /// Which times the server keeps, once that is known.
     keeps_times: OnceLock<TimesKept>,
+    /// It keeps those that are set when all is written, and perhaps more.
+    keeps_late_times: AtomicBool,
     /// Files have the names of Unix that they are given, once that is known.
     unix_names: OnceLock<bool>,
     /// Files can have more data streams than one, once that is known.
@@ -65,6 +67,7 @@ impl Tree {
             in_dfs: about.in_dfs,
             posix: false,
             keeps_times: OnceLock::new(),
+            keeps_late_times: AtomicBool::new(false),
             unix_names: OnceLock::new(),
             streams: OnceLock::new(),
             loses_writes: AtomicBool::new(false),
@@ -188,6 +191,15 @@ impl Tree {
     /// Which times the server keeps, as far as it is known.
     pub(crate) fn keeps_times(&self) -> Option<TimesKept> {
         self.connected.keeps_times.get().copied()
+    }
+
+    /// Whether the server was seen to keep times that are set when all is written.
+    pub(crate) fn keeps_late_times(&self) -> bool {
+        self.connected.keeps_late_times.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn learn_late_times(&self) {
+        (self.connected.keeps_late_times).store(true, Ordering::Relaxed);
     }
 
     /// Whether files get the names of Unix that they are given; `look` finds out where that is not known yet.

@@ -47,15 +47,14 @@ impl Message<'_> for StreamInformation {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut names = Vec::new();
         let mut rest = bytes;
-        // A file without data, as a folder, may have none.
-        while !rest.is_empty() {
+        loop {
             let mut reader = Reader::new(Self::NAME, rest);
             let next = index(reader.u32()?);
             let length = index(reader.u32()?);
             reader.skip(16)?;
             names.push(utf16::decode(reader.bytes(length)?));
             if next == 0 {
-                break;
+                return Ok(Self { names });
             }
             if next < Self::FIXED {
                 return Err(reader.malformed("an entry lies in the one before"));
@@ -64,7 +63,6 @@ impl Message<'_> for StreamInformation {
                 .get(next..)
                 .ok_or_else(|| reader.malformed("an entry lies behind its end"))?;
         }
-        Ok(Self { names })
     }
 }
 

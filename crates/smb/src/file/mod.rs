@@ -371,17 +371,15 @@ impl File {
         }
     }
 
-    /// Closes all handles of a file that was written. An error where one of them was not heard to end with all
-    /// that was written through it: a server may say only then what it could not store.
-    pub(crate) fn close_written(&mut self) -> Result<Closed, Error> {
-        let others = std::mem::take(&mut self.others);
-        for mut other in others {
-            other.close_sure()?;
-        }
-        self.close_sure()
+    /// Closes what [`Self::add_handle`] took, of a file that was written: as [`Self::close_written`].
+    pub(crate) fn close_written_handles(&mut self) -> Result<(), Error> {
+        let mut others = std::mem::take(&mut self.others);
+        (others.iter_mut()).try_for_each(|other| other.close_written().map(drop))
     }
 
-    fn close_sure(&mut self) -> Result<Closed, Error> {
+    /// Closes a file that was written. An error where it was not heard to end with all that was written through
+    /// this handle: a server may say only then what it could not store.
+    pub(crate) fn close_written(&mut self) -> Result<Closed, Error> {
         let closed = self.close_now()?;
         match closed.sure {
             true => Ok(closed),

@@ -1,25 +1,25 @@
 //! A copy on a share that is not complete: the file that it is written to, and the record beside it.
 
-use std::thread;
-use std::time::Duration;
-
 use blake3::Hash;
 use smb_proto::NtStatus;
-use smb_proto::session::{Access, CreateOptions, Disposition, FileTimes, SetInformation};
+use smb_proto::session::{
+    Access, Closed, CreateOptions, Disposition, FileTimes, SetInformation,
+};
 
 use super::{attributes, hash, split, times_kept};
+use crate::closed_part::ClosedPart;
 use crate::copy::entry::is_absent;
 use crate::copy::extra_sessions::ExtraSession;
 use crate::copy::partial_file_options::{Begin, Finish, is_interruption};
 use crate::copy::resume_record::{self, Identity, RESUME_BYTES_MIN, Record};
-use crate::copy::{filetime, name};
+use crate::copy::name;
 use crate::error::Error;
 use crate::file::File;
 use crate::signal::Stop;
 use crate::single_path_operations;
 use crate::small_file_write::NotKept;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU8, Ordering};
-use crate::times_kept::as_change;
+use crate::times_kept::{Of, has_time, is_ordinary};
 use crate::tree::Tree;
 
 /// Rights of the handle that writes a copy: data and attributes, those to read it back, and those
@@ -32,12 +32,8 @@ const NEW_FILE_MODE: u32 = 0o666;
 /// What is not complete yet, its owner can read and write.
 const PART_MODE_MIN: u32 = 0o600;
 
-/// Rights of the handle that gives it its name: DELETE, SYNCHRONIZE, read and write attributes.
-const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80 | 0x100;
-
-/// How often, and how long each time, is waited for others to let go of it before it gets its name.
-const LET_GO_WAITS: usize = 50;
-const LET_GO_PAUSE: Duration = Duration::from_millis(100);
+/// Rights to say that it has holes: SYNCHRONIZE, read and write attributes.
+const SPARSE_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100;
 
 const REMOVE: u8 = 0;
 const KEEP: u8 = 1;
@@ -262,106 +258,89 @@ impl Part {
         if finish.sync {
             self.file.flush()?;
         }
-        self.file.close_written()?;
+        // A server sets the time of a file when a handle goes that has written.
+        self.file.close_written_handles()?;
+        let wanted = attributes(&self.tree, finish.attributes);
+        // A part that cannot get its name must not be read-only: nobody could remove it.
+        let attributes = single_path_operations::writable(wanted);
+        let times = times_kept(finish.times);
+        // Before they are set: what is learned meanwhile may be that they have to be set otherwise.
+        let known = self.tree.keeps_times().is_some() || self.tree.keeps_late_times();
+        let basic = |attributes| SetInformation::Basic {
+            times: self.tree.times_as_taken(times),
+            attributes,
+        };
+        let refused = match self.file.set(basic(attributes)) {
+            Err(error) if error.is_refusal() => Some(error),
+            set => set.map(|()| None)?,
+        };
+        let closed = self.file.close_written()?;
         if let Some(guard) = &self.guard {
             // Without it, somebody else may have begun to write this.
             let guarded = guard.size();
             guarded.map_err(|error| busy_or(error, self.file.path()))?;
         }
-        let named = self.open_to_name()?;
-        let size = named.created().size;
+        let path = self.file.path();
+        let size = match closed.size {
+            Some(size) => size,
+            None => self.tree.status(path)?.size,
+        };
         if size != finish.size {
             return Err(self.lost(size, finish.size));
         }
-        let wanted = attributes(&self.tree, finish.attributes);
-        // A part that cannot get its name must not be read-only: nobody could remove it.
-        let attributes = single_path_operations::writable(wanted);
-        let not_kept = self.set_times(&named, finish, attributes)?;
-        let posix = named.created().posix;
-        let mode_not_kept = (self.tree).keep_mode(self.file.path(), finish.mode, posix)?;
-        let mut not_kept = not_kept.or(mode_not_kept);
-        named
-            .rename(&self.to, finish.replace)
-            .map_err(|error| match error {
-                Error::AlreadyExists { .. } => Error::Obstructed {
-                    object: name::printable(&self.to),
-                },
-                error => error,
-            })?;
-        self.fate.store(COMPLETED, Ordering::Relaxed);
-        if attributes != wanted && not_kept.is_none() {
-            match named.set(basic(finish.times, wanted)) {
-                Err(error) if error.is_refusal() => not_kept = Some(error),
-                set => set?,
-            }
+        let mut not_kept = refused;
+        if not_kept.is_none() {
+            not_kept = self.check_times(times, attributes, (&closed, known))?;
         }
+        let created = self.file.created();
+        let mode_not_kept = (self.tree).keep_mode(path, finish.mode, created.posix)?;
+        not_kept = not_kept.or(mode_not_kept);
+        let part = ClosedPart {
+            path,
+            id: created.disk_id.map_or(0, |(file, _)| file),
+            bytes: size,
+        };
+        let sets = attributes != wanted && not_kept.is_none();
+        let to = (&*self.to, finish.replace);
+        let named = part.name(&self.tree, to, sets.then(|| basic(wanted)));
+        let not_set = named.map_err(|error| match error {
+            Error::AlreadyExists { .. } => Error::Obstructed {
+                object: name::printable(&self.to),
+            },
+            error => busy_or(error, path),
+        })?;
+        self.fate.store(COMPLETED, Ordering::Relaxed);
         if self.is_sparse {
             // Samba forgets it when attributes or names are set; the file is whole all the same.
-            let _ = named.set_sparse();
+            let options = CreateOptions::open(Access::Mask(SPARSE_RIGHTS));
+            let _ = (self.tree.open(&self.to, &options)).and_then(|file| file.set_sparse());
         }
-        named.close()?;
-        Ok(not_kept)
+        Ok(not_kept.or(not_set))
     }
+}
 
-    /// Opens it once more, for its name and times. Whoever looks at each file that was closed, as a virus scanner does, is
-    /// waited for.
-    fn open_to_name(&self) -> Result<File, Error> {
-        let path = self.file.path();
-        let options = CreateOptions {
-            folder: Some(false),
-            reparse_point: true,
-            disk_id: true,
-            ..CreateOptions::open(Access::Mask(NAME_RIGHTS))
-        };
-        let mut waits = LET_GO_WAITS;
-        let named = loop {
-            match self.tree.open(path, &options) {
-                Err(Error::InUse { .. }) if waits > 0 => {
-                    waits -= 1;
-                    thread::sleep(LET_GO_PAUSE);
-                }
-                opened => break opened,
-            }
-        };
-        let named = named.map_err(|error| busy_or(error, path))?;
-        let number = |file: &File| {
-            let id = file.created().disk_id;
-            id.filter(|(number, _)| *number != 0)
-        };
-        match (number(&self.file), number(&named)) {
-            (Some((written, _)), Some((there, _))) if written != there => Err(Error::Busy {
-                object: name::printable(path),
-            }),
-            _ => Ok(named),
-        }
-    }
-
-    /// Why its times and attributes are not as they should be, if so.
-    fn set_times(
+impl Part {
+    /// Whether it has the times that were set when it was written, and sets them once more where not.
+    fn check_times(
         &self,
-        named: &File,
-        finish: &Finish,
+        times: FileTimes,
         attributes: u32,
+        closed: (&Closed, bool),
     ) -> Result<NotKept, Error> {
-        match named.set(basic(finish.times, attributes)) {
-            Err(error) if error.is_refusal() => return Ok(Some(error)),
-            set => set?,
-        }
-        let write = finish.times.write;
-        let is_kept = || {
-            let (_, times) = named.size_and_times()?;
-            Ok::<_, Error>(filetime::is_kept(write, times.write))
-        };
-        if is_kept()? {
+        let (tree, path) = (&self.tree, self.file.path());
+        if has_time(tree, path, times.write, closed)? {
+            if is_ordinary(times.write) {
+                tree.learn_late_times();
+            }
             return Ok(None);
         }
-        let times = as_change(times_kept(finish.times));
-        let set = named.set(SetInformation::Basic { times, attributes });
-        let object = name::printable(&self.to);
-        match set.is_ok() && is_kept()? {
-            true => Ok(None),
-            false => Ok(Some(Error::TimeNotKept { object })),
-        }
+        let set = crate::times_kept::set(tree, path, times, attributes, Of::File)?;
+        Ok(set.map(|error| match error {
+            Error::TimeNotKept { .. } => Error::TimeNotKept {
+                object: name::printable(&self.to),
+            },
+            error => error,
+        }))
     }
 }
 
@@ -437,7 +416,7 @@ fn open_part(
         folder: Some(false),
         sequential: true,
         share_write: begin.several,
-        disk_id: begin.several,
+        disk_id: true,
         all_or_nothing: true,
         // Its owner can go on with it later.
         posix: Some(begin.mode.unwrap_or(NEW_FILE_MODE) | PART_MODE_MIN),
@@ -503,9 +482,4 @@ pub(super) fn busy_or(error: Error, part: &str) -> Error {
         },
         _ => error,
     }
-}
-
-fn basic(times: FileTimes, attributes: u32) -> SetInformation {
-    let times = times_kept(times);
-    SetInformation::Basic { times, attributes }
 }
