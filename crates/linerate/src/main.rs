@@ -53,8 +53,6 @@ use locale::say;
 use args::{Arguments, Command, LabCommand};
 use exit_codes::Exit;
 use failure::{CommandError, Kind};
-// The name by which `copy/` still knows it.
-use stdout_and_stderr as terminal;
 
 fn main() -> ExitCode {
     // Where there is no such limit, there is nothing to limit.

@@ -282,7 +282,7 @@ fn ingress(number: usize, nic: &str, rule: &str) -> Command {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Topology, scenario_library};
+    use crate::{Topology, scenario};
 
     const LAN: &str = r#"[[host]]
 name = "a"

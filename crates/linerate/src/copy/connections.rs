@@ -13,7 +13,7 @@ use crate::changes::hint;
 use crate::credentials::{Client, Found, OfFile};
 use crate::failure::CommandError;
 use crate::share::TypedShare;
-use crate::{credentials, terminal};
+use crate::{credentials, stdout_and_stderr};
 
 /// One session for each server and user.
 pub(super) struct Connections<'a> {
@@ -97,7 +97,9 @@ impl<'a> Connections<'a> {
                     connected.agreed = measure::agreed(&connected.session, &tree, rejected);
                 }
                 let protection = Protection::of(&tree);
-                let weakest = connected.protection.map_or(protection, |it| it.min(protection));
+                let weakest = connected
+                    .protection
+                    .map_or(protection, |it| it.min(protection));
                 connected.protection = Some(weakest);
                 if tree.is_posix() && !std::mem::replace(&mut connected.posix, true) {
                     say_posix(&share.address.server, self.arguments);
@@ -160,8 +162,8 @@ impl<'a> Connections<'a> {
         }
         self.warned = true;
         let unsigned = say("told-copy.unsigned").with("server", &share.address.server);
-        terminal::say(&said(&unsigned));
-        terminal::say(&hint(say("hint-copy.unsigned")));
+        stdout_and_stderr::say(&said(&unsigned));
+        stdout_and_stderr::say(&hint(say("hint-copy.unsigned")));
     }
 
     /// The weakest protection of all shares.
@@ -200,7 +202,7 @@ impl<'a> Connections<'a> {
 /// Says what a server with the POSIX extensions keeps.
 fn say_posix(server: &str, arguments: &CopyArguments) {
     if arguments.verbose {
-        terminal::say(&said(&say("told-copy.posix-server").with("server", server)));
+        stdout_and_stderr::say(&said(&say("told-copy.posix-server").with("server", server)));
     }
 }
 
@@ -219,8 +221,8 @@ pub fn connect(
     if session.proof() == Proof::Ntlm
         && let Some((text, next)) = without_ticket(session.no_kerberos(), &server.name, found)
     {
-        terminal::say(&said(&text));
-        terminal::say(&hint(next));
+        stdout_and_stderr::say(&said(&text));
+        stdout_and_stderr::say(&hint(next));
     }
     Ok(session)
 }

@@ -14,7 +14,7 @@ use super::may_leave_a_part;
 use crate::args::CopyArguments;
 use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
-use crate::terminal;
+use crate::stdout_and_stderr;
 
 /// A copy shorter than this has no rate worth a number.
 const RATE_SECONDS_MIN: f64 = 0.01;
@@ -128,15 +128,15 @@ pub(super) fn show_failures(summary: &Summary, names: Names) {
     if summary.failures.is_empty() {
         return;
     }
-    terminal::say(&text("told-copy.not-copied"));
+    stdout_and_stderr::say(&text("told-copy.not-copied"));
     summary.failures.iter().for_each(say_reason);
     let listed = summary.failures.len() as u64;
     if summary.failed > listed {
         let more = say("told-copy.more").count("count", summary.failed - listed);
-        terminal::say(&format!("  {}", said(&more)));
+        stdout_and_stderr::say(&format!("  {}", said(&more)));
     }
     for next in hints_of_failures(summary, names) {
-        terminal::say(&hint(next));
+        stdout_and_stderr::say(&hint(next));
     }
 }
 
@@ -156,7 +156,7 @@ fn hints_of_failures(summary: &Summary, names: Names) -> Vec<Message> {
 /// A path and what is wrong with it, a line of a list.
 fn say_reason(failure: &Failure) {
     let (path, reason) = (&failure.path, reason(&failure.error).said());
-    terminal::say(&format!("  {path:PATH_COLUMNS$}  {reason}"));
+    stdout_and_stderr::say(&format!("  {path:PATH_COLUMNS$}  {reason}"));
 }
 
 /// What was copied, and is not all that it should be. Each only where that is asked for: of a server that
@@ -164,24 +164,26 @@ fn say_reason(failure: &Failure) {
 pub(super) fn show_without(summary: &Summary, verbose: bool) {
     if let Some(lost) = &summary.first_lost {
         let sentence = say("told-copy.data-lost").with("files", files(summary.lost));
-        terminal::say(&said(&with_first(sentence, lost)));
+        stdout_and_stderr::say(&said(&with_first(sentence, lost)));
         let again = say("hint-copy.written-again").with("files", files(summary.lost));
-        terminal::say(&hint(again));
+        stdout_and_stderr::say(&hint(again));
     }
     if let Some(first) = &summary.first_stream {
         let sentence = say("told-copy.streams").with("files", files(summary.with_streams));
-        let sentence = sentence.with("path", &first.path).with("stream", &first.name);
-        terminal::say(&said(&sentence));
+        let sentence = sentence
+            .with("path", &first.path)
+            .with("stream", &first.name);
+        stdout_and_stderr::say(&said(&sentence));
     }
     let Some(first) = summary.without.first() else {
         return;
     };
     let sentence = say("told-copy.without").count("count", summary.not_kept);
-    terminal::say(&said(&with_first(sentence, first)));
+    stdout_and_stderr::say(&said(&with_first(sentence, first)));
     if verbose {
         summary.without.iter().for_each(say_reason);
     } else if summary.not_kept > 1 {
-        terminal::say(&hint(say("hint-copy.list-all")));
+        stdout_and_stderr::say(&hint(say("hint-copy.list-all")));
     }
 }
 
@@ -320,9 +322,9 @@ pub(super) fn show(
         .with("to", &ends.destination)
         .with("files", files(summary.files))
         .bytes("size", summary.bytes);
-    terminal::print(&said(&sentence));
+    stdout_and_stderr::print(&said(&sentence));
     for line in counts(summary) {
-        terminal::print(&line);
+        stdout_and_stderr::print(&line);
     }
     if summary.verified > 0 {
         print_detail(&what_was_proven(ends, connections.protection()));
@@ -334,20 +336,20 @@ pub(super) fn show(
         print_detail(&say("told-copy.through-here").with("reason", reason.clone()));
     }
     if let Some(hash) = &summary.hash {
-        terminal::print(&format!("  BLAKE3 {hash}"));
+        stdout_and_stderr::print(&format!("  BLAKE3 {hash}"));
     }
     show_sessions(connections, arguments.verbose);
     if !arguments.dry_run {
         show_channels(ends, &channels);
     }
     for reason in connections.rejected() {
-        terminal::say(&said(&say("told-copy.not-used").with("reason", reason)));
+        stdout_and_stderr::say(&said(&say("told-copy.not-used").with("reason", reason)));
     }
 }
 
 /// A line below what was copied.
 fn print_detail(sentence: &Message) {
-    terminal::print(&format!("  {}", said(sentence)));
+    stdout_and_stderr::print(&format!("  {}", said(sentence)));
 }
 
 /// What was agreed for each session, and what a server does against the specification.
@@ -355,7 +357,7 @@ fn show_sessions(connections: &Connections<'_>, verbose: bool) {
     for connected in &connections.sessions {
         if let Some(agreed) = &connected.agreed {
             let used = channels_of_first(&connected.session);
-            terminal::print(&format!("  {}", report::session_text(agreed, used)));
+            stdout_and_stderr::print(&format!("  {}", report::session_text(agreed, used)));
         }
     }
     let odd = connections
@@ -389,9 +391,9 @@ pub(super) fn show_before_the_end(summary: &Summary, found: u64) {
         .with("copied", files(summary.files))
         .bytes("size", summary.bytes)
         .with("found", files(found));
-    terminal::say(&said(&sentence));
+    stdout_and_stderr::say(&said(&sentence));
     for line in counts(summary) {
-        terminal::say(&line);
+        stdout_and_stderr::say(&line);
     }
 }
 

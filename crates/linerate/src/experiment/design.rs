@@ -11,7 +11,7 @@ use super::factors::{factors, one_after_the_other};
 use super::plan_file::{Written, usage};
 use super::workload_fields;
 use crate::args::ExperimentArguments;
-use crate::bench::target::Target;
+use crate::bench::recipe_target::Target;
 use crate::failure::{CommandError, Kind};
 
 /// Blocks of a plan that leaves them open: enough for its effects to be counted, within what is worth

@@ -15,7 +15,7 @@ use record::{Design, Event, Response, Setting, TrialRecord, Workload};
 
 use super::trial_on_hosts::HostStand;
 use crate::args::{LoginArguments, OutputArguments};
-use crate::bench::target::Target;
+use crate::bench::recipe_target::Target;
 use crate::failure::{CommandError, Kind};
 use crate::knob_switching::{HostKnobs, SharedRecorder};
 use crate::run_file_recorder::{self, Recorder};

@@ -10,7 +10,7 @@ use record::{Factor, Failure, KnobId, Level, PlanFactor, Response, Setting, Valu
 
 use super::plan_file::{Written, usage};
 use super::workload_fields;
-use crate::bench::target::Target;
+use crate::bench::recipe_target::Target;
 use crate::failure::{CommandError, Kind};
 use crate::set;
 

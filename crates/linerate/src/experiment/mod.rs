@@ -16,7 +16,7 @@ use record::sanitized_text::clean;
 use record::{Design, Plan, Record};
 
 use crate::args::{ExperimentArguments, ExperimentCommand};
-use crate::bench::target::Target;
+use crate::bench::recipe_target::Target;
 use crate::failure::{CommandError, Kind};
 use crate::run_file_recorder::Recorder;
 use crate::{changes, ctrl_c, run_file_recorder, stdout_and_stderr};

@@ -10,7 +10,7 @@ use record::{Design, Event, HostFacts, Plan, RecipeEngine, Record, Run, TrialRec
 
 use super::execute::carry_out;
 use crate::args::{LoginArguments, OutputArguments, PathArguments, ResumeArguments};
-use crate::bench::target::Target;
+use crate::bench::recipe_target::Target;
 use crate::changes::{self, undo_all};
 use crate::failure::{CommandError, Kind};
 use crate::run_file_recorder::{self, Recorder};

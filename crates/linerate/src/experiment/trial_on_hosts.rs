@@ -8,7 +8,7 @@ use measure::Stop;
 use record::{Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Setting, Workload};
 
 use super::workload_fields;
-use crate::bench::target::Target;
+use crate::bench::recipe_target::Target;
 use crate::failure::CommandError;
 use crate::knob_switching::HostKnobs;
 use crate::share_testbed::missing_channels;

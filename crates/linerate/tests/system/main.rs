@@ -31,6 +31,3 @@ mod together {
     mod untrusted_state_folders;
     mod windows_over_ssh;
 }
-
-// The name by which `together/hostile/` still knows it.
-use lab_and_program as support;

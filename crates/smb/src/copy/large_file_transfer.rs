@@ -112,10 +112,7 @@ impl<'a> Transfer<'a> {
         progress.begin(start);
         let (on_server, not_on_server) = self.on_server(&source, &part);
         if on_server.is_none() && !part.is_written_in_order() {
-            for session in self.sessions {
-                source.add_session(session);
-                part.add_session(session);
-            }
+            self.add_sessions(&mut source, &mut part);
         }
         // What does not pass through this machine is read once more to be hashed.
         let hash_passing = self.verify && on_server.is_none();
@@ -165,6 +162,13 @@ impl<'a> Transfer<'a> {
             lost: None,
             alternate_stream,
         })
+    }
+
+    fn add_sessions(&self, source: &mut Source, part: &mut Part) {
+        for session in self.sessions {
+            source.add_session(session);
+            part.add_session(session);
+        }
     }
 
     /// Begins a copy, or goes on with one. Gives where to go on.

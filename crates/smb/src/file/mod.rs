@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use smb_proto::FileKey;
 use smb_proto::session::{
-    Access, Closed, CreateOptions, Created, FileTimes, FsSize, Information, QueryInformation, Reply,
-    Request, SetInformation,
+    Access, Closed, CreateOptions, Created, FileTimes, FsSize, Information, QueryInformation,
+    Reply, Request, SetInformation,
 };
 
 use crate::blocking_request::{ask, ask_chain, tell};

@@ -2,17 +2,15 @@
 
 use blake3::Hash;
 use smb_proto::NtStatus;
-use smb_proto::session::{
-    Access, Closed, CreateOptions, Disposition, FileTimes, SetInformation,
-};
+use smb_proto::session::{Access, Closed, CreateOptions, Disposition, FileTimes, SetInformation};
 
 use super::{attributes, hash, split, times_kept};
 use crate::closed_part::ClosedPart;
 use crate::copy::entry::is_absent;
 use crate::copy::extra_sessions::ExtraSession;
+use crate::copy::name;
 use crate::copy::partial_file_options::{Begin, Finish, is_interruption};
 use crate::copy::resume_record::{self, Identity, RESUME_BYTES_MIN, Record};
-use crate::copy::name;
 use crate::error::Error;
 use crate::file::File;
 use crate::signal::Stop;

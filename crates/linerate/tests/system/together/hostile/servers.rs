@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support;
+use crate::lab_and_program;
 use evil_server::{Evil, FILE_BYTES, LARGE_BYTES, Server};
 
 /// What is never waited for longer, with what the start of a program takes on a busy machine.
@@ -37,7 +37,7 @@ impl Ended {
 fn run(arguments: &[&str], enough: Option<Duration>) -> Ended {
     let begun = Instant::now();
     let error = tempfile::NamedTempFile::new().expect("a temporary file");
-    let mut child = Command::new(support::path())
+    let mut child = Command::new(lab_and_program::path())
         .args(arguments)
         .arg("--anonymous")
         .env("LINERATE_STATE_DIR", "/nonexistent")

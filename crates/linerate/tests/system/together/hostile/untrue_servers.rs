@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
-use crate::support;
+use crate::lab_and_program;
 use untrue_server::{Manner, Server, YEAR_1970};
 
 /// What a copy never takes, with what the start of a program takes on a busy machine.
@@ -38,7 +38,7 @@ struct Ended {
 }
 
 fn copy(arguments: &[&str]) -> Ended {
-    let output = support::linerate()
+    let output = lab_and_program::linerate()
         .arg("copy")
         .args(arguments)
         .arg("--anonymous")
@@ -65,7 +65,7 @@ impl Ended {
 
     /// The files of which `--json` says that their times were not kept, in the order of their names.
     fn without_times(&self) -> Vec<String> {
-        let summary = support::json("copy", &self.printed);
+        let summary = lab_and_program::json("copy", &self.printed);
         let listed = summary["without"].as_array().expect("a list");
         assert_eq!(summary["not_kept"].as_u64(), Some(listed.len() as u64));
         let mut paths = Vec::new();
