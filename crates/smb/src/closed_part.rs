@@ -13,8 +13,10 @@ use crate::single_path_operations::{done, is_loss, opened, remove, rename};
 use crate::small_file_write::NotKept;
 use crate::tree::{Replace, Tree};
 
-/// Rights to give it its name and set its attributes (DELETE, SYNCHRONIZE, read and write attributes).
-const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80 | 0x100;
+/// Rights to give it its name (DELETE, SYNCHRONIZE, read attributes), and one to set its attributes, which its owner has not
+/// where its mode is that of a file that nobody writes.
+const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80;
+const WRITE_ATTRIBUTES: u32 = 0x100;
 
 /// How often, and how long each time, is waited for others to let go of it: virus scanners open each file that was closed.
 const LET_GO_WAITS: usize = 50;
@@ -68,14 +70,15 @@ impl ClosedPart<'_> {
         attributes: Option<SetInformation>,
     ) -> Result<NotKept, Error> {
         let file = FileKey::OF_CHAIN;
+        let sets = attributes.is_some();
+        let rights = NAME_RIGHTS | if sets { WRITE_ATTRIBUTES } else { 0 };
         let options = CreateOptions {
             folder: Some(false),
             reparse_point: true,
             disk_id: true,
-            ..CreateOptions::open(Access::Mask(NAME_RIGHTS))
+            ..CreateOptions::open(Access::Mask(rights))
         };
         let mut links = vec![tree.create(self.path, options), rename(to, existing)];
-        let sets = attributes.is_some();
         links.extend(attributes.map(|what| Request::Set { file, what }));
         links.push(Request::Close { file });
         let mut replies = ask_chain(tree.shared(), links, to)?.into_iter();
