@@ -3,13 +3,15 @@
 use std::thread;
 use std::time::Duration;
 
+use smb_proto::NtStatus;
 use smb_proto::session::{Access, CreateOptions, Created, Request, SetInformation};
-use smb_proto::{FileKey, NtStatus};
 
 use crate::blocking_request::ask_chain;
+use crate::copy::filetime::is_kept;
 use crate::copy::name::printable;
 use crate::error::Error;
-use crate::single_path_operations::{done, is_loss, opened, remove, rename};
+use crate::file::File;
+use crate::single_path_operations::{done, is_loss, remove};
 use crate::small_file_write::NotKept;
 use crate::tree::{Replace, Tree};
 
@@ -31,84 +33,100 @@ pub(crate) struct ClosedPart<'a> {
     pub(crate) id: u64,
     /// Its length.
     pub(crate) bytes: u64,
+    /// When its data was changed last; none: that is not known.
+    pub(crate) written: Option<u64>,
 }
 
 impl ClosedPart<'_> {
     /// Gives it its name, and then these attributes, if any. Why it does not have those, if so.
     ///
-    /// An error says that nothing has changed, but for [`Error::Busy`] where another program has written to it since it
-    /// was closed: then that was named.
+    /// Another program may have begun the same copy since it was closed, and written to it: so it is opened again for
+    /// nobody else to write, looked at, and named through that handle. An error says that nothing was named.
     pub(crate) fn name(
         self,
         tree: &Tree,
         (to, existing): (&str, Replace),
         attributes: Option<SetInformation>,
     ) -> Result<NotKept, Error> {
-        let mut waits = LET_GO_WAITS;
-        loop {
-            match self.name_once(tree, (to, existing), attributes.clone()) {
-                Err(Error::InUse { object, .. }) if waits > 0 && object == self.path => {
-                    waits -= 1;
-                    thread::sleep(LET_GO_PAUSE);
-                }
-                // it may have its name all the same
-                Err(error) if is_loss(&error) => {
-                    return match tree.status(to) {
-                        Ok(there) if self.id != 0 && there.file_id == self.id => Ok(None),
-                        _ => Err(error),
-                    };
-                }
-                named => return named,
-            }
+        let file = self.open(tree, attributes.is_some())?;
+        if !self.is(&file.created()) {
+            return Err(self.written_by_another());
+        }
+        match name_and_close(tree, file, (to, existing), attributes) {
+            // it may have its name all the same
+            Err(error) if is_loss(&error) => match tree.status(to) {
+                Ok(there) if self.id != 0 && there.file_id == self.id => Ok(None),
+                _ => Err(error),
+            },
+            named => named,
         }
     }
 
-    fn name_once(
-        self,
-        tree: &Tree,
-        (to, existing): (&str, Replace),
-        attributes: Option<SetInformation>,
-    ) -> Result<NotKept, Error> {
-        let file = FileKey::OF_CHAIN;
-        let sets = attributes.is_some();
+    fn open(self, tree: &Tree, sets: bool) -> Result<File, Error> {
         let rights = NAME_RIGHTS | if sets { WRITE_ATTRIBUTES } else { 0 };
         let options = CreateOptions {
             folder: Some(false),
             reparse_point: true,
             disk_id: true,
+            share_write: false,
             ..CreateOptions::open(Access::Mask(rights))
         };
-        let mut links = vec![tree.create(self.path, options), rename(to, existing)];
-        links.extend(attributes.map(|what| Request::Set { file, what }));
-        links.push(Request::Close { file });
-        let mut replies = ask_chain(tree.shared(), links, to)?.into_iter();
-        let [Some(created), Some(renamed)] = [replies.next(), replies.next()] else {
-            return Err(tree.shared().odd_answer());
-        };
-        let (_, there) = opened(tree, self.path, created)?;
-        done(tree, to, renamed)?;
-        if !self.is(&there) {
-            return Err(self.written_by_another());
-        }
-        match replies.next() {
-            Some(Err(source)) if sets => match tree.shared().error(source, to) {
-                error if error.is_refusal() => Ok(Some(error)),
-                error => Err(error),
-            },
-            // Nothing was written through this handle, so that its end says nothing of the file.
-            _ => Ok(None),
+        let mut waits = LET_GO_WAITS;
+        loop {
+            match tree.open(self.path, &options) {
+                Err(Error::InUse { .. }) if waits > 0 => {
+                    waits -= 1;
+                    thread::sleep(LET_GO_PAUSE);
+                }
+                // It has named it.
+                Err(Error::NotFound { .. }) => return Err(self.written_by_another()),
+                opened => return opened,
+            }
         }
     }
 
     /// Whether what was opened by its path is it, as far as the server tells.
     pub(crate) fn is(self, opened: &Created) -> bool {
-        is_file(opened, self.id) && opened.size == self.bytes
+        let written = self.written.filter(|written| *written != 0);
+        is_file(opened, self.id)
+            && opened.size == self.bytes
+            && written.is_none_or(|written| is_kept(written, opened.times.write))
     }
 
     pub(crate) fn written_by_another(self) -> Error {
         Error::Busy {
             object: printable(self.path),
         }
+    }
+}
+
+fn name_and_close(
+    tree: &Tree,
+    file: File,
+    (to, existing): (&str, Replace),
+    attributes: Option<SetInformation>,
+) -> Result<NotKept, Error> {
+    let sets = attributes.is_some();
+    let rename = SetInformation::Rename {
+        path: to.to_owned(),
+        replace: existing == Replace::Existing,
+    };
+    let changes = [Some(rename), attributes];
+    let file = file.into_key();
+    let links = (changes.into_iter().flatten()).map(|what| Request::Set { file, what });
+    let links = links.chain([Request::Close { file }]).collect();
+    let mut replies = ask_chain(tree.shared(), links, to)?.into_iter();
+    let Some(renamed) = replies.next() else {
+        return Err(tree.shared().odd_answer());
+    };
+    done(tree, to, renamed)?;
+    match replies.next() {
+        Some(Err(source)) if sets => match tree.shared().error(source, to) {
+            error if error.is_refusal() => Ok(Some(error)),
+            error => Err(error),
+        },
+        // Nothing was written through this handle, so that its end says nothing of the file.
+        _ => Ok(None),
     }
 }
 

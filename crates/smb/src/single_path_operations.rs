@@ -326,15 +326,6 @@ pub(crate) fn change(
     })
 }
 
-pub(crate) fn rename(path: &str, replace: Replace) -> Request {
-    let what = SetInformation::Rename {
-        path: path.to_owned(),
-        replace: replace == Replace::Existing,
-    };
-    let file = FileKey::OF_CHAIN;
-    Request::Set { file, what }
-}
-
 /// Opens a file, does these things with it, and closes it; gives the answers to all.
 pub(crate) fn chain<const MORE: usize, const ALL: usize>(
     tree: &Tree,

@@ -302,20 +302,14 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept,
             attempt => format!("{}.{attempt}", small.temporary),
         };
         lost.push(path.clone());
-        let (id, not_kept) = write_part(tree, small, &path)?;
-        let bytes = small.content.len() as u64;
-        let part = ClosedPart {
-            path: &path,
-            id,
-            bytes,
-        };
+        let (part, not_kept) = write_part(tree, small, &path)?;
         let sets = writable(small.attributes) != small.attributes;
         let sets = sets.then(|| basic(tree, small, small.attributes));
         match part.name(tree, (&small.path, existing), sets) {
             Ok(not_set) => Ok(not_kept.or(not_set)),
             Err(error) => {
                 if !is_loss(&error) && !matches!(error, Error::Busy { .. }) {
-                    let _ = remove_own(tree, &path, id);
+                    let _ = remove_own(tree, &path, part.id);
                 }
                 Err(error)
             }
@@ -329,9 +323,13 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept,
     written
 }
 
-/// Writes it all under another name, with its times, and gives its number. It is not read-only yet: if it does not get its
+/// Writes it all under another name, with its times. It is not read-only yet: if it does not get its
 /// name, nobody could remove or overwrite it.
-fn write_part(tree: &Tree, small: &SmallFile, path: &str) -> Result<(u64, NotKept), Error> {
+fn write_part<'a>(
+    tree: &Tree,
+    small: &SmallFile,
+    path: &'a str,
+) -> Result<(ClosedPart<'a>, NotKept), Error> {
     let options = CreateOptions {
         attributes: writable(small.attributes),
         disposition: Disposition::CreateOrTruncate,
@@ -349,12 +347,20 @@ fn write_part(tree: &Tree, small: &SmallFile, path: &str) -> Result<(u64, NotKep
         links.retain(|link| !matches!(link, Request::Set { .. }));
         written = run(tree, small, path, links)?;
     }
-    let id = written.id;
-    finish_part(tree, small, path, written, (refused, known))
-        .map(|not_kept| (id, not_kept))
-        .inspect_err(|_| {
-            let _ = remove_own(tree, path, id);
-        })
+    let mut part = ClosedPart {
+        path,
+        id: written.id,
+        bytes: small.content.len() as u64,
+        written: None,
+    };
+    let not_kept = finish_part(tree, small, path, written, (refused, known));
+    let not_kept = not_kept.inspect_err(|_| {
+        let _ = remove_own(tree, path, part.id);
+    })?;
+    if not_kept.is_none() {
+        part.written = Some(small.times.write);
+    }
+    Ok((part, not_kept))
 }
 
 /// All that it still needs but its name.
@@ -415,6 +421,7 @@ fn write_rest(
         path,
         id: written.id,
         bytes: written.stored as u64,
+        written: None,
     };
     let mut file = tree.open(path, &options)?;
     if !part.is(&file.created()) {

@@ -200,6 +200,8 @@ struct FileJob {
     path: String,
     found: Entry,
     replaces: bool,
+    /// What is there may be the begin of it, which a server left that ended while it was written.
+    may_be_begun: bool,
     folder: Option<Arc<Folder>>,
 }
 

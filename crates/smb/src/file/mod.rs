@@ -387,6 +387,12 @@ impl File {
         }
     }
 
+    /// The handle, for a chain that closes it.
+    pub(crate) fn into_key(mut self) -> FileKey {
+        self.closed = true;
+        self.key
+    }
+
     pub(crate) const fn is_closed(&self) -> bool {
         self.closed
     }

@@ -5,7 +5,7 @@ use smb_proto::NtStatus;
 use smb_proto::session::{Access, Closed, CreateOptions, Disposition, FileTimes, SetInformation};
 
 use super::{attributes, hash, split, times_kept};
-use crate::closed_part::ClosedPart;
+use crate::closed_part::{ClosedPart, remove_own};
 use crate::copy::entry::is_absent;
 use crate::copy::extra_sessions::ExtraSession;
 use crate::copy::name;
@@ -243,10 +243,11 @@ impl Part {
 
     pub(in crate::copy) fn complete(mut self, finish: &Finish) -> Result<NotKept, Error> {
         let completed = self.finish(finish);
-        // Who has it open now lets go of it some time.
-        let is_busy = |error: &Error| matches!(error, Error::Busy { .. });
-        if (completed.as_ref()).is_err_and(|error| is_interruption(error) || is_busy(error)) {
-            self.keep();
+        match &completed {
+            Err(error) if is_interruption(error) => self.keep(),
+            // Who has written to it meanwhile needs it.
+            Err(Error::Busy { .. }) => self.fate.store(KEEP, Ordering::Relaxed),
+            _ => {}
         }
         completed
     }
@@ -297,6 +298,7 @@ impl Part {
             path,
             id: created.disk_id.map_or(0, |(file, _)| file),
             bytes: size,
+            written: not_kept.is_none().then_some(times.write),
         };
         let sets = attributes != wanted && not_kept.is_none();
         let to = (&*self.to, finish.replace);
@@ -350,7 +352,8 @@ impl Drop for Part {
         // As far as the server still listens; the error that brought us here says more.
         match (fate, self.file.is_closed()) {
             (REMOVE, true) => {
-                let _ = self.tree.remove_file(self.file.path());
+                let id = self.file.created().disk_id.map_or(0, |(file, _)| file);
+                let _ = remove_own(&self.tree, self.file.path(), id);
             }
             (REMOVE, false) => {
                 let _ = self.file.set(SetInformation::DeleteOnClose(true));

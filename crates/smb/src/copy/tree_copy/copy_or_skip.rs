@@ -7,6 +7,9 @@ use crate::copy::{Existing, Options, filetime};
 use crate::signal::lock;
 use crate::std_or_shuttle::atomic::Ordering;
 
+/// Longest file that is made, written and closed by one message.
+const ONE_MESSAGE_BYTES_MAX: u64 = crate::single_path_operations::SMALL_BYTES_MAX as u64;
+
 /// What to do with a file, given what is at the destination.
 enum Decision {
     Copy {
@@ -39,11 +42,36 @@ impl Engine<'_> {
                 file.replaces = replaces;
                 self.queue(file);
             }
+            Decision::Newer | Decision::Obstructed
+                if there.is_some_and(|there| self.may_be_begun(&file, there)) =>
+            {
+                file.may_be_begun = true;
+                self.queue(file);
+            }
             Decision::Unchanged => lock(&self.summary).unchanged += 1,
             Decision::Newer => lock(&self.summary).newer += 1,
             Decision::Obstructed => self.failed(&file.path, obstructed(&file.to)),
             Decision::NoFile => self.failed(&file.path, no_file(&file.to)),
         }
+    }
+
+    /// Whether what is there may be the begin of this file. Where a server ends in the middle of the one message that
+    /// makes a small file, the file is empty or short, and newer than its source.
+    fn may_be_begun(&self, file: &FileJob, there: &Entry) -> bool {
+        let Options {
+            resume,
+            existing,
+            dry_run,
+            verify,
+            ..
+        } = self.options;
+        (*resume || *existing == Existing::Update)
+            && !dry_run
+            && !verify
+            && file.to.is_share()
+            && there.kind == Kind::File
+            && there.size < file.found.size
+            && file.found.size <= ONE_MESSAGE_BYTES_MAX
     }
 
     fn queue(&self, file: FileJob) {

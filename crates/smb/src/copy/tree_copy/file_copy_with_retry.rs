@@ -9,7 +9,7 @@ use crate::copy::large_file_transfer::{Transfer, Transferred};
 use crate::copy::partial_file_options::Finish;
 use crate::copy::place::Place;
 use crate::copy::progress::{AlternateStream, Event, FileProgress};
-use crate::copy::{files_in_use, local_files, name, share};
+use crate::copy::{Existing, files_in_use, local_files, name, share};
 use crate::error::Error;
 use crate::signal::lock;
 use crate::small_file_write::Attempt;
@@ -31,7 +31,11 @@ impl Engine<'_> {
         }
         let progress = FileProgress::new(self.progress);
         let places = [&file.from, &file.to];
-        let mut copied = self.copy_once(file, worker, Attempt::First, &progress);
+        let first = match file.may_be_begun {
+            true => Attempt::InDoubt,
+            false => Attempt::First,
+        };
+        let mut copied = self.copy_once(file, worker, first, &progress);
         let (mut interruptions, mut waits) = (0, 0);
         while !self.is_over() {
             match copied {
@@ -51,6 +55,12 @@ impl Engine<'_> {
         self.progress.file_done();
         match copied {
             Ok(copied) => self.copied(file, copied),
+            // It is something else.
+            Err(Error::Obstructed { .. })
+                if file.may_be_begun && self.options.existing == Existing::Update =>
+            {
+                lock(&self.summary).newer += 1;
+            }
             Err(error) => {
                 if let Some(folder) = &file.folder {
                     lock(&folder.state).failed = true;

@@ -59,6 +59,7 @@ impl Engine<'_> {
                     path: name::printable(&found.name),
                     found,
                     replaces: false,
+                    may_be_begun: false,
                     folder: None,
                 };
                 files.push(files_of);

@@ -238,6 +238,7 @@ impl Engine<'_> {
                     path: shown,
                     found: entry,
                     replaces: false,
+                    may_be_begun: false,
                     folder: Some(Arc::clone(folder)),
                 };
                 self.decided(file, there);

@@ -203,6 +203,52 @@ fn a_file_stays_until_the_server_has_closed_all_of_what_replaces_it() {
     }
 }
 
+/// As another copy to the same name does that is ended in the middle.
+#[test]
+fn what_another_program_has_written_to_since_it_was_closed_gets_no_name() {
+    for bytes in [SMALL_BYTES, LARGE_BYTES] {
+        let server = Server::start(Manner::AnotherWrites);
+        server.disk(|disk| disk.make_file("all/film", b"an earlier film"));
+        let here = Here::new();
+        here.make_file("film", &pattern(bytes), ordinary());
+        let ended = copy(&["--force", &here.typed("film"), &server.address("all/")]);
+        ended.is_failure();
+        let says = "is being written by another copy";
+        assert!(ended.said.contains(says), "{bytes}: {}", ended.said);
+        let there = stored(&server, "all/film");
+        assert!(there == Some(b"an earlier film".to_vec()), "{bytes}");
+    }
+}
+
+/// As a server leaves it that ends in the middle of the message that makes a small file.
+#[test]
+fn the_begin_of_a_small_file_is_replaced_and_no_other_file_that_is_newer() {
+    for option in ["--resume", "--update"] {
+        for stays in [0, 1, 500] {
+            let server = Server::start(Manner::Honest);
+            let here = Here::new();
+            here.make_file("film", &pattern(SMALL_BYTES), ordinary());
+            let (from, to) = (here.typed("film"), server.address("all/"));
+            let begin = pattern(SMALL_BYTES)[..stays].to_vec();
+            server.disk(|disk| disk.make_file("all/film", &begin));
+            copy(&[option, &from, &to]).is_well();
+            let there = stored(&server, "all/film");
+            assert!(there == Some(pattern(SMALL_BYTES)), "{option} {stays}");
+        }
+        let server = Server::start(Manner::Honest);
+        let here = Here::new();
+        here.make_file("film", &pattern(SMALL_BYTES), ordinary());
+        server.disk(|disk| disk.make_file("all/film", b"of somebody else"));
+        let ended = copy(&[option, &here.typed("film"), &server.address("all/")]);
+        match option {
+            "--update" => ended.is_well(),
+            _ => ended.is_failure(),
+        }
+        let there = stored(&server, "all/film");
+        assert!(there == Some(b"of somebody else".to_vec()), "{option}");
+    }
+}
+
 #[test]
 fn a_folder_that_a_server_does_not_list_is_not_taken_for_an_empty_one() {
     let server = Server::start(Manner::NoSuchFile);

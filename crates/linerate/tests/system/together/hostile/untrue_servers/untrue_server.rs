@@ -34,6 +34,8 @@ pub(super) enum Manner {
     /// It takes all that is written, and has room for half of it, which it says when the file is closed: so do those
     /// that find a place on the disk, or look at a quota, only then.
     FullAtClose,
+    /// Once a file that was written is closed, another program cuts it to half.
+    AnotherWrites,
     /// It says of each folder that no file in it matches when it is listed, as with a broken index, though each folder
     /// lists itself at least.
     NoSuchFile,
@@ -225,6 +227,12 @@ impl Share {
         {
             self.disk.cut_to_half(about.number);
             return Err(NtStatus::DISK_FULL);
+        }
+        if self.manner == Manner::AnotherWrites
+            && closed.has_written
+            && let Some(about) = &closed.about
+        {
+            self.disk.cut_to_half(about.number);
         }
         let tells = asked.flags & CloseRequest::GIVES_ATTRIBUTES != 0;
         let Some(about) = closed.about.filter(|_| tells) else {
