@@ -6,7 +6,7 @@ use std::time::Duration;
 use smb_proto::NtStatus;
 use smb_proto::session::{Access, CreateOptions, Created, Request, SetInformation};
 
-use crate::blocking_request::ask_chain;
+use crate::blocking_request::{ask_chain, tell};
 use crate::copy::filetime::is_kept;
 use crate::copy::name::printable;
 use crate::error::Error;
@@ -35,6 +35,8 @@ pub(crate) struct ClosedPart<'a> {
     pub(crate) bytes: u64,
     /// When its data was changed last; none: that is not known.
     pub(crate) written: Option<u64>,
+    /// All of it, if it is small.
+    pub(crate) content: Option<&'a [u8]>,
 }
 
 impl ClosedPart<'_> {
@@ -49,7 +51,8 @@ impl ClosedPart<'_> {
         attributes: Option<SetInformation>,
     ) -> Result<NotKept, Error> {
         let file = self.open(tree, attributes.is_some())?;
-        if !self.is(&file.created()) {
+        // Of a file that it had open when it died, Samba tells the time of then.
+        if !self.is(&file.created()) && !self.has_content(tree)? {
             return Err(self.written_by_another());
         }
         match name_and_close(tree, file, (to, existing), attributes) {
@@ -59,6 +62,13 @@ impl ClosedPart<'_> {
                 _ => Err(error),
             },
             named => named,
+        }
+    }
+
+    fn has_content(self, tree: &Tree) -> Result<bool, Error> {
+        match self.content {
+            Some(content) => Ok(tree.read_small(self.path)?.bytes == content),
+            None => Ok(false),
         }
     }
 
@@ -115,7 +125,11 @@ fn name_and_close(
     let file = file.into_key();
     let links = (changes.into_iter().flatten()).map(|what| Request::Set { file, what });
     let links = links.chain([Request::Close { file }]).collect();
-    let mut replies = ask_chain(tree.shared(), links, to)?.into_iter();
+    let replies = ask_chain(tree.shared(), links, to).inspect_err(|_| {
+        // The session opens it again when it comes back, and what is open cannot be removed.
+        tell(tree.shared(), Request::Close { file });
+    });
+    let mut replies = replies?.into_iter();
     let Some(renamed) = replies.next() else {
         return Err(tree.shared().odd_answer());
     };

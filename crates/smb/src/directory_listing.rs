@@ -118,7 +118,7 @@ impl Entries {
 
     /// Whether the server told no entry, not even the folder itself and the one above it. To be asked when all entries
     /// were taken.
-    pub(crate) const fn told_nothing(&self) -> bool {
+    pub(crate) const fn listed_nothing(&self) -> bool {
         self.told.names == 0 && self.own.is_none() && self.above.is_none()
     }
 

@@ -327,7 +327,7 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept,
 /// name, nobody could remove or overwrite it.
 fn write_part<'a>(
     tree: &Tree,
-    small: &SmallFile,
+    small: &'a SmallFile,
     path: &'a str,
 ) -> Result<(ClosedPart<'a>, NotKept), Error> {
     let options = CreateOptions {
@@ -352,6 +352,7 @@ fn write_part<'a>(
         id: written.id,
         bytes: small.content.len() as u64,
         written: None,
+        content: Some(&small.content),
     };
     let not_kept = finish_part(tree, small, path, written, (refused, known));
     let not_kept = not_kept.inspect_err(|_| {
@@ -422,6 +423,7 @@ fn write_rest(
         id: written.id,
         bytes: written.stored as u64,
         written: None,
+        content: None,
     };
     let mut file = tree.open(path, &options)?;
     if !part.is(&file.created()) {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use record::HostName;
 
 use super::journal::{Hints, Journal, Opened};
+use super::restore_unless_changed::{Foreign, Keep, Outcome, Report, Restore, untouched};
 use super::settings_before_and_after::HostIdentity;
-use super::three_way_restore::{Foreign, Keep, Outcome, Report, Restore, untouched};
 use crate::{Error, Host, knob};
 
 /// What became of one change when it was undone.

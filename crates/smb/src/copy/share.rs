@@ -110,7 +110,7 @@ pub(super) fn list_source(
         loop {
             match entries.next() {
                 Some(entry) => return Some(entry.map(Entry::from)),
-                None if over || !entries.told_nothing() => return None,
+                None if over || !entries.listed_nothing() => return None,
                 None if again => {
                     over = true;
                     return Some(Err(Error::NotCopied {

@@ -299,6 +299,7 @@ impl Part {
             id: created.disk_id.map_or(0, |(file, _)| file),
             bytes: size,
             written: not_kept.is_none().then_some(times.write),
+            content: None,
         };
         let sets = attributes != wanted && not_kept.is_none();
         let to = (&*self.to, finish.replace);
