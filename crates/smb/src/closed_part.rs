@@ -11,8 +11,8 @@ use crate::copy::filetime::is_kept;
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::file::File;
+use crate::single_path_operations::NotKept;
 use crate::single_path_operations::{done, is_loss, remove};
-use crate::small_file_write::NotKept;
 use crate::tree::{Replace, Tree};
 
 /// Rights to give it its name (DELETE, SYNCHRONIZE, read attributes), and one to set its attributes, which its owner has not

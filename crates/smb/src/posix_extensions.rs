@@ -12,8 +12,8 @@ use smb_proto::{FileKey, NtStatus};
 
 use crate::copy::name::{self, Names, Rules, joined, printable};
 use crate::error::Error;
+use crate::single_path_operations::NotKept;
 use crate::single_path_operations::{chain, done, not_done, opened, retry_if_lost};
-use crate::small_file_write::NotKept;
 use crate::tree::{Replace, Tree};
 
 /// Rights to say who may do what with a file (SYNCHRONIZE, read attributes, WRITE_DAC).

@@ -17,6 +17,9 @@ use crate::tree::{Replace, Tree};
 /// Most bytes that [`Operation::Read`] gives and [`Operation::Write`] takes: 64 KiB, what servers
 /// take in one message together with opening and closing.
 pub const SMALL_BYTES_MAX: usize = Request::SMALL_BYTES_MAX as usize;
+/// Why times or attributes of a file that was written are not as they should be; none: they are.
+pub(crate) type NotKept = Option<Error>;
+
 /// How often an operation is begun again when the channel was lost that it was under way on.
 const ATTEMPTS_MAX: usize = 4;
 /// Attributes (MS-FSCC 2.6).

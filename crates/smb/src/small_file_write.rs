@@ -17,10 +17,10 @@ use crate::closed_part::{ClosedPart, remove_own};
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::single_path_operations::{
-    SmallFile, is_loss, not_done, opened, remove, retry_if_lost, writable,
+    NotKept, SmallFile, is_loss, not_done, opened, remove, retry_if_lost, writable,
 };
-use crate::times_kept::{self, Of, TimesKept};
-use crate::tree::{Replace, Tree};
+use crate::times_kept::{self, Of};
+use crate::tree::{Replace, TimesKept, Tree};
 
 /// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
 /// append).
@@ -31,9 +31,6 @@ pub(crate) enum Attempt {
     First,
     InDoubt,
 }
-
-/// Why times or attributes of a file that was written are not as they should be; none: they are.
-pub(crate) type NotKept = Option<Error>;
 
 /// Writes it.
 pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<NotKept, Error> {

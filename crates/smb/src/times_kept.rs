@@ -9,36 +9,14 @@ use smb_proto::session::{Closed, FileTimes};
 use crate::copy::filetime::is_kept;
 use crate::copy::name::printable;
 use crate::error::Error;
-use crate::small_file_write::NotKept;
-use crate::tree::Tree;
-
-/// Which times of a file a server keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimesKept {
-    /// All, also those that were set through a handle before the last WRITE through it.
-    Early,
-    /// Those that are set when all is written.
-    Late,
-    /// The same, where the time of the last change of data is given as that of any change too. Some take
-    /// the one for the other.
-    LateAsChange,
-    /// None: it says that it has set them, and has not.
-    Never,
-}
+use crate::single_path_operations::NotKept;
+use crate::tree::{TimesKept, Tree, as_change};
 
 /// What times are set of, and whether it shows what a server does with those of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     File,
     Folder,
-}
-
-/// With the time of the last change of data as that of any change.
-pub(crate) const fn as_change(times: FileTimes) -> FileTimes {
-    FileTimes {
-        change: times.write,
-        ..times
-    }
 }
 
 /// Whether every file system that keeps times has room for this one: from 1980, when FAT begins, to 2038, when seconds

@@ -12,7 +12,6 @@ use crate::blocking_request::{ask_chain, ask_protocol, tell};
 use crate::error::Error;
 use crate::session::Shared;
 use crate::std_or_shuttle::atomic::{AtomicBool, Ordering};
-use crate::times_kept::{TimesKept, as_change};
 
 /// A connected share. Paths are relative to it, with `/` or `\` between the parts; where it [is POSIX](Self::is_posix),
 /// with `/` only.
@@ -41,6 +40,28 @@ struct Connected {
     streams: OnceLock<bool>,
     /// The server lost what it said was written.
     loses_writes: AtomicBool,
+}
+
+/// With the time of the last change of data as that of any change.
+pub(crate) const fn as_change(times: FileTimes) -> FileTimes {
+    FileTimes {
+        change: times.write,
+        ..times
+    }
+}
+
+/// Which times of a file a server keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimesKept {
+    /// All, also those that were set through a handle before the last WRITE through it.
+    Early,
+    /// Those that are set when all is written.
+    Late,
+    /// The same, where the time of the last change of data is given as that of any change too. Some take
+    /// the one for the other.
+    LateAsChange,
+    /// None: it says that it has set them, and has not.
+    Never,
 }
 
 impl Drop for Connected {

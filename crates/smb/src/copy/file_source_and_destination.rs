@@ -13,7 +13,7 @@ use super::resume_record::Identity;
 use super::{local_files, share};
 use crate::error::Error;
 use crate::file::File;
-use crate::small_file_write::NotKept;
+use crate::single_path_operations::NotKept;
 use crate::tree::Replace;
 
 /// A file that is copied.

@@ -24,7 +24,7 @@ use super::server_side_copy::{self, OnServer};
 use crate::error::Error;
 use crate::file::{File, Piece};
 use crate::signal::Stop;
-use crate::small_file_write::NotKept;
+use crate::single_path_operations::NotKept;
 use crate::tree::Replace;
 use checkpoint::Checkpoint;
 

@@ -17,7 +17,7 @@ use super::resume_record::{self, Identity, Record};
 use super::{filetime, local_platform};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
-use crate::small_file_write::NotKept;
+use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::Mutex;
 use crate::tree::Replace;
 

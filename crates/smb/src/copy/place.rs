@@ -8,7 +8,7 @@ use super::entry::{Entry, ObjectId, OfFolder, is_absent};
 use super::name::Rules;
 use super::{local_files, name, share};
 use crate::error::Error;
-use crate::small_file_write::NotKept;
+use crate::single_path_operations::NotKept;
 use crate::tree::Tree;
 
 /// Whatever its source has, whoever makes the copy of a folder can enter, list and change it: else the next copy could

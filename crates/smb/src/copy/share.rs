@@ -20,8 +20,8 @@ use crate::dfs;
 use crate::error::Error;
 use crate::file::File;
 use crate::signal::Stop;
+use crate::single_path_operations::NotKept;
 use crate::single_path_operations::{self, Status};
-use crate::small_file_write::NotKept;
 use crate::times_kept::Of;
 use crate::tree::Tree;
 

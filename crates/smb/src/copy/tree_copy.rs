@@ -26,7 +26,7 @@ use super::progress::{Event, FileProgress, Progress, Summary};
 use super::{Existing, Job, Options, files_in_use, filetime, name};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
-use crate::small_file_write::NotKept;
+use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::Mutex;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::tree::Replace;

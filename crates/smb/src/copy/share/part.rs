@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::file::File;
 use crate::signal::Stop;
 use crate::single_path_operations;
-use crate::small_file_write::NotKept;
+use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU8, Ordering};
 use crate::times_kept::{Of, has_time, is_ordinary};
 use crate::tree::Tree;
@@ -280,13 +280,7 @@ impl Part {
             guarded.map_err(|error| busy_or(error, self.file.path()))?;
         }
         let path = self.file.path();
-        let size = match closed.size {
-            Some(size) => size,
-            None => self.tree.status(path)?.size,
-        };
-        if size != finish.size {
-            return Err(self.lost(size, finish.size));
-        }
+        self.check_size(&closed, finish.size)?;
         let mut not_kept = refused;
         if not_kept.is_none() {
             not_kept = self.check_times(times, attributes, (&closed, known))?;
@@ -297,7 +291,7 @@ impl Part {
         let part = ClosedPart {
             path,
             id: created.disk_id.map_or(0, |(file, _)| file),
-            bytes: size,
+            bytes: finish.size,
             written: not_kept.is_none().then_some(times.write),
             content: None,
         };
@@ -311,16 +305,32 @@ impl Part {
             error => busy_or(error, path),
         })?;
         self.fate.store(COMPLETED, Ordering::Relaxed);
-        if self.is_sparse {
-            // Samba forgets it when attributes or names are set; the file is whole all the same.
-            let options = CreateOptions::open(Access::Mask(SPARSE_RIGHTS));
-            let _ = (self.tree.open(&self.to, &options)).and_then(|file| file.set_sparse());
-        }
+        self.set_sparse_again();
         Ok(not_kept.or(not_set))
     }
 }
 
 impl Part {
+    /// Some servers say that they have written what they have not.
+    fn check_size(&self, closed: &Closed, expected: u64) -> Result<(), Error> {
+        let size = match closed.size {
+            Some(size) => size,
+            None => self.tree.status(self.file.path())?.size,
+        };
+        match size == expected {
+            true => Ok(()),
+            false => Err(self.lost(size, expected)),
+        }
+    }
+
+    /// Samba forgets it when attributes or names are set; the file is whole all the same.
+    fn set_sparse_again(&self) {
+        if self.is_sparse {
+            let options = CreateOptions::open(Access::Mask(SPARSE_RIGHTS));
+            let _ = (self.tree.open(&self.to, &options)).and_then(|file| file.set_sparse());
+        }
+    }
+
     /// Whether it has the times that were set when it was written, and sets them once more where not.
     fn check_times(
         &self,

@@ -6,8 +6,9 @@ use crate::copy::entry::Entry;
 use crate::copy::name;
 use crate::copy::partial_file_options::{Begin, Finish};
 use crate::error::Error;
+use crate::single_path_operations::NotKept;
 use crate::single_path_operations::{self, Content, SMALL_BYTES_MAX, SmallFile};
-use crate::small_file_write::{self, Attempt, NotKept};
+use crate::small_file_write::{self, Attempt};
 use crate::tree::Tree;
 
 /// All of a small file, what the server said of it when it was opened, and the first data stream that is not read.

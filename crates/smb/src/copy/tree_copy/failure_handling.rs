@@ -9,7 +9,7 @@ use crate::copy::place::Place;
 use crate::copy::progress::{Event, FAILURES_MAX, Failure};
 use crate::error::Error;
 use crate::signal::lock;
-use crate::small_file_write::NotKept;
+use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::atomic::Ordering;
 
 /// Letters of the path of a failure, of which a thousand are kept.
