@@ -411,16 +411,8 @@ fn explain_with_resume(error: smb::Error) -> CommandError {
 
 /// Whether a file that failed by this may have left a part that `--resume` goes on with.
 fn may_leave_a_part(error: &smb::Error) -> bool {
-    let is_cut = matches!(
-        error,
-        smb::Error::Stopped
-            | smb::Error::ConnectionLost { .. }
-            | smb::Error::Interrupted { .. }
-            | smb::Error::NotReconnected { .. }
-            | smb::Error::LoginRefused { .. }
-            | smb::Error::Unreachable { .. }
-    );
-    is_cut || is_full(error)
+    let is_given_up = matches!(error, smb::Error::NotReconnected { .. });
+    error.is_interruption() || is_given_up || is_full(error)
 }
 
 /// Whether the disk that is written to is full, on the server or here.

@@ -11,12 +11,11 @@ use crate::copy::filetime::is_kept;
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::file::File;
-use crate::single_path_operations::NotKept;
-use crate::single_path_operations::{done, is_loss, remove};
+use crate::single_path_operations::{NotKept, done, is_loss, remove};
 use crate::tree::{Replace, Tree};
 
-/// Rights to give it its name (DELETE, SYNCHRONIZE, read attributes), and one to set its attributes, which its owner has not
-/// where its mode is that of a file that nobody writes.
+/// Rights to rename it (DELETE, SYNCHRONIZE, read attributes), and one to set its attributes, which its owner lacks where its
+/// mode is read-only.
 const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80;
 const WRITE_ATTRIBUTES: u32 = 0x100;
 
@@ -42,8 +41,8 @@ pub(crate) struct ClosedPart<'a> {
 impl ClosedPart<'_> {
     /// Gives it its name, and then these attributes, if any. Why it does not have those, if so.
     ///
-    /// Another program may have begun the same copy since it was closed, and written to it: so it is opened again for
-    /// nobody else to write, looked at, and named through that handle. An error says that nothing was named.
+    /// Another program may have begun the same copy since it was closed, and written to it. So it is opened once more
+    /// without sharing writes, compared, and renamed through that handle. An error says that it was not renamed.
     pub(crate) fn name(
         self,
         tree: &Tree,
@@ -51,7 +50,7 @@ impl ClosedPart<'_> {
         attributes: Option<SetInformation>,
     ) -> Result<NotKept, Error> {
         let file = self.open(tree, attributes.is_some())?;
-        // Of a file that it had open when it died, Samba tells the time of then.
+        // Samba that was killed with the file open may give the time of its last change before that.
         if !self.is(&file.created()) && !self.has_content(tree)? {
             return Err(self.written_by_another());
         }
@@ -126,7 +125,7 @@ fn name_and_close(
     let links = (changes.into_iter().flatten()).map(|what| Request::Set { file, what });
     let links = links.chain([Request::Close { file }]).collect();
     let replies = ask_chain(tree.shared(), links, to).inspect_err(|_| {
-        // The session opens it again when it comes back, and what is open cannot be removed.
+        // The session reopens it after a reconnect, and what is open cannot be removed.
         tell(tree.shared(), Request::Close { file });
     });
     let mut replies = replies?.into_iter();
@@ -146,7 +145,7 @@ fn name_and_close(
 
 /// Whether something that was opened is the file of this number, as far as the server numbers its files.
 fn is_file(opened: &Created, id: u64) -> bool {
-    let there = opened.disk_id.map_or(0, |(file, _)| file);
+    let there = opened.file_id();
     id == 0 || there == 0 || there == id
 }
 

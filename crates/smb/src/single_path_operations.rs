@@ -412,7 +412,7 @@ pub(crate) fn status(created: &Created) -> Status {
         size: created.size,
         allocation: created.allocation,
         attributes: created.attributes,
-        file_id: created.disk_id.map_or(0, |(file, _)| file),
+        file_id: created.file_id(),
         posix: created.posix,
     }
 }

@@ -25,6 +25,7 @@ use crate::tree::{Replace, TimesKept, Tree};
 /// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
 /// append).
 const WRITE_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100 | 0x2 | 0x4;
+
 /// Whether it was tried before, and nobody knows what came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
@@ -88,17 +89,16 @@ enum New {
     Refused(Error),
 }
 
-/// The chain that makes a file, writes and closes it. `early`: its times are set before it is written, which costs the
-/// server least.
+/// The chain that makes a file, writes and closes it, and `sets` its times and attributes.
 fn chain_that_writes(
     tree: &Tree,
     small: &SmallFile,
     (path, options): (&str, CreateOptions),
-    early: bool,
+    sets: bool,
 ) -> Vec<Request> {
     let attributes = options.attributes;
     let mut links = vec![tree.create(path, options)];
-    links.extend(content(tree, small, attributes, early));
+    links.extend(content(tree, small, attributes, sets));
     links.push(Request::Close {
         file: FileKey::OF_CHAIN,
     });
@@ -133,7 +133,7 @@ fn run(tree: &Tree, small: &SmallFile, path: &str, links: Vec<Request>) -> Resul
     };
     let mut written = Written {
         posix: created.posix,
-        id: created.disk_id.map_or(0, |(file, _)| file),
+        id: created.file_id(),
         stored: small.content.len(),
         closed: Closed::default(),
         not_set: None,
@@ -183,10 +183,7 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
         disk_id: true,
         ..options(small, WRITE_RIGHTS)
     };
-    let mut links = chain_that_writes(tree, small, (&small.path, options), sets_early(tree));
-    if !sets {
-        links.retain(|link| !matches!(link, Request::Set { .. }));
-    }
+    let links = chain_that_writes(tree, small, (&small.path, options), sets);
     let written = run(tree, small, &small.path, links)?;
     let known = keeps.is_some();
     if let Some(error) = written.not_set {
@@ -201,7 +198,7 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
     let time = small.times.write;
     // Where nothing but the last word counts, it is in the chain.
     let as_set = keeps != Some(TimesKept::Never)
-        && (time == 0 || times_kept::has_time(tree, &small.path, time, (&written.closed, known))?);
+        && times_kept::has_time(tree, &small.path, time, (&written.closed, known))?;
     if sets && as_set {
         learn_early(tree, time);
     }
@@ -234,7 +231,8 @@ fn lost(tree: &Tree, small: &SmallFile, size: u64) -> Error {
 
 /// Sets the times of a file that is closed.
 fn set_late(tree: &Tree, small: &SmallFile) -> Result<NotKept, Error> {
-    times_kept::set(tree, &small.path, small.times, small.attributes, Of::File)
+    let path = (&*small.path, &*small.path);
+    times_kept::set(tree, path, small.times, small.attributes, Of::File)
 }
 
 /// What an attempt left of which nobody heard the end.
@@ -266,22 +264,23 @@ fn options(small: &SmallFile, rights: u32) -> CreateOptions {
 }
 
 /// Its bytes, times and attributes. A time that was set through a handle is not touched by what is
-/// written through that handle later (MS-FSA 2.1.5.15.2), and so costs the server least: `early`
-/// where it does so.
-fn content(tree: &Tree, small: &SmallFile, attributes: u32, early: bool) -> Vec<Request> {
+/// written through that handle later (MS-FSA 2.1.5.15.2), and so costs the server least where it keeps it.
+fn content(tree: &Tree, small: &SmallFile, attributes: u32, sets: bool) -> Vec<Request> {
     let file = FileKey::OF_CHAIN;
-    let what = basic(tree, small, attributes);
-    let mut links = vec![Request::Set { file, what }];
-    if !small.content.is_empty() {
-        let place = if early { links.len() } else { 0 };
-        let store = Request::Store {
-            file,
-            offset: 0,
-            bytes: Arc::clone(&small.content),
-        };
-        links.insert(place, store);
-    }
-    links
+    let set = sets.then(|| Request::Set {
+        file,
+        what: basic(tree, small, attributes),
+    });
+    let store = (!small.content.is_empty()).then(|| Request::Store {
+        file,
+        offset: 0,
+        bytes: Arc::clone(&small.content),
+    });
+    let links = match sets_early(tree) {
+        true => [set, store],
+        false => [store, set],
+    };
+    links.into_iter().flatten().collect()
 }
 
 fn basic(tree: &Tree, small: &SmallFile, attributes: u32) -> SetInformation {
@@ -335,14 +334,15 @@ fn write_part<'a>(
         ..options(small, WRITE_RIGHTS)
     };
     let known = tree.keeps_times().is_some();
-    let chain = || chain_that_writes(tree, small, (path, options.clone()), sets_early(tree));
-    let mut written = run(tree, small, path, chain())?;
+    let write = |sets| {
+        let links = chain_that_writes(tree, small, (path, options.clone()), sets);
+        run(tree, small, path, links)
+    };
+    let mut written = write(true)?;
     let refused = written.not_set.take();
     if refused.is_some() {
         // The file counts, and what the server thinks of its times is only said.
-        let mut links = chain();
-        links.retain(|link| !matches!(link, Request::Set { .. }));
-        written = run(tree, small, path, links)?;
+        written = write(false)?;
     }
     let mut part = ClosedPart {
         path,
@@ -375,11 +375,7 @@ fn finish_part(
         closed = write_rest(tree, small, path, &written)?;
     }
     let expected = small.content.len() as u64;
-    // One that tells nothing when it closes is asked.
-    let size = match closed.size {
-        Some(size) => size,
-        None => tree.status(path)?.size,
-    };
+    let size = times_kept::size(tree, path, &closed)?;
     if size != expected {
         return Err(lost(tree, small, size));
     }
@@ -388,17 +384,12 @@ fn finish_part(
     if let Some(error) = refused {
         return mode().map(|_| Some(error));
     }
-    if time == 0 || times_kept::has_time(tree, path, time, (&closed, known))? {
+    if times_kept::has_time(tree, path, time, (&closed, known))? {
         learn_early(tree, time);
         return mode();
     }
-    let set = times_kept::set(tree, path, small.times, attributes, Of::File)?;
-    let set = set.map(|error| match error {
-        Error::TimeNotKept { .. } => Error::TimeNotKept {
-            object: printable(&small.path),
-        },
-        error => error,
-    });
+    let paths = (path, &*small.path);
+    let set = times_kept::set(tree, paths, small.times, attributes, Of::File)?;
     Ok(set.or(mode()?))
 }
 

@@ -1,8 +1,7 @@
-//! Times of what is copied: which of them a server keeps, and how that is found out.
+//! Times and size of what is copied, once it is closed: what a server keeps of them, and how that is found out.
 //!
-//! Servers differ in when a time has to be set so that it stays, and what they do is learned from the first files. That says
-//! nothing about times that a file system has no room for, so what a server tells of each file when it closes it is
-//! looked at as well.
+//! Servers differ in when a time has to be set so that it stays, and what they do is learned from the first files. That does
+//! not hold for times that a file system cannot represent, so the CLOSE response of each file is compared as well.
 
 use smb_proto::session::{Closed, FileTimes};
 
@@ -19,7 +18,7 @@ pub(crate) enum Of {
     Folder,
 }
 
-/// Whether every file system that keeps times has room for this one: from 1980, when FAT begins, to 2038, when seconds
+/// Whether every file system that keeps times can represent this one: from 1980, when FAT begins, to 2038, when seconds
 /// of 32 bits end.
 pub(crate) fn is_ordinary(write: u64) -> bool {
     const YEAR_1980: u64 = 119_600_064_000_000_000;
@@ -27,9 +26,9 @@ pub(crate) fn is_ordinary(write: u64) -> bool {
     (YEAR_1980..YEAR_2038).contains(&write)
 }
 
-/// Whether something that is closed has the time of its last change that was set. Where it was not `known` when that was
-/// set that the server keeps it, it is asked afresh, and where it told another time when it closed this: that may be the
-/// one before.
+/// Whether something that is closed has the time of its last change that was set; zero: none was. The server is asked
+/// afresh where it was not `known` at that moment that it keeps such a time, and where its CLOSE response has another
+/// one: that may be out of date.
 pub(crate) fn has_time(
     tree: &Tree,
     path: &str,
@@ -37,16 +36,25 @@ pub(crate) fn has_time(
     (closed, known): (&Closed, bool),
 ) -> Result<bool, Error> {
     match closed.times {
+        _ if write == 0 => Ok(true),
         Some(times) if known && is_kept(write, times.write) => Ok(true),
         None if known && is_ordinary(write) => Ok(true),
         _ => Ok(is_kept(write, tree.status(path)?.times.write)),
     }
 }
 
-/// Sets times and attributes of something that is closed, and says if they do not stay.
+/// The length of something that is closed. A server whose CLOSE response has none is asked.
+pub(crate) fn size(tree: &Tree, path: &str, closed: &Closed) -> Result<u64, Error> {
+    match closed.size {
+        Some(size) => Ok(size),
+        None => Ok(tree.status(path)?.size),
+    }
+}
+
+/// Sets times and attributes of something that is closed, and says if they do not stay, of what is called `shown`.
 pub(crate) fn set(
     tree: &Tree,
-    path: &str,
+    (path, shown): (&str, &str),
     times: FileTimes,
     attributes: u32,
     of: Of,
@@ -64,7 +72,7 @@ pub(crate) fn set(
         set => set?,
     };
     let has_time = |closed| has_time(tree, path, times.write, (closed, known.is_some()));
-    if times.write == 0 || has_time(&closed)? {
+    if has_time(&closed)? {
         learn(TimesKept::Late);
         return Ok(None);
     }
@@ -79,7 +87,7 @@ pub(crate) fn set(
         }
     }
     learn(TimesKept::Never);
-    let object = printable(path);
+    let object = printable(shown);
     Ok(Some(Error::TimeNotKept { object }))
 }
 

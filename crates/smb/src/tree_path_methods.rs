@@ -3,9 +3,9 @@
 use smb_proto::session::{Access, Closed, CreateOptions, FileTimes, SetInformation};
 
 use crate::error::Error;
-use crate::single_path_operations::NotKept;
 use crate::single_path_operations::{
-    self, Content, Operation, Outcome, SmallFile, Status, chain, change, opened, retry_if_lost,
+    self, Content, NotKept, Operation, Outcome, SmallFile, Status, chain, change, opened,
+    retry_if_lost,
 };
 use crate::small_file_write::{self, Attempt};
 use crate::tree::{Replace, Tree};

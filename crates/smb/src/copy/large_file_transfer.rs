@@ -16,7 +16,7 @@ use super::extra_sessions::{ExtraSession, is_written_over_all};
 use super::file_source_and_destination::{Part, Source};
 use super::hash::FileHash;
 use super::name;
-use super::partial_file_options::{Begin, Finish, is_interruption};
+use super::partial_file_options::{Begin, Finish};
 use super::place::Place;
 use super::progress::FileProgress;
 use super::resume_record::RESUME_BYTES_MIN;
@@ -239,7 +239,7 @@ impl<'a> Transfer<'a> {
 
 /// Leaves the part of a file of this size for a later run, where what was done with it was interrupted.
 fn or_kept<T>(done: Result<T, Error>, part: &Part, size: u64) -> Result<T, Error> {
-    if done.as_ref().is_err_and(is_interruption) && size >= RESUME_BYTES_MIN {
+    if done.as_ref().is_err_and(Error::is_interruption) && size >= RESUME_BYTES_MIN {
         part.keep();
     }
     done

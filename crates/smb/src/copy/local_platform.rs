@@ -48,17 +48,12 @@ mod imp {
 
     /// When anything of it was changed last, in the server's unit.
     pub(in crate::copy) fn changed_at(metadata: &Metadata) -> u64 {
-        let seconds = u64::try_from(metadata.ctime());
-        let nanos = u32::try_from(metadata.ctime_nsec());
-        match (seconds, nanos) {
-            (Ok(seconds), Ok(nanos)) => {
-                let since_1970 = Duration::new(seconds, nanos);
-                UNIX_EPOCH
-                    .checked_add(since_1970)
-                    .map_or(0, crate::copy::filetime::of_server)
-            }
-            _ => 0,
-        }
+        let since_1970 = || {
+            let seconds = u64::try_from(metadata.ctime()).ok()?;
+            let nanos = u32::try_from(metadata.ctime_nsec()).ok()?;
+            UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
+        };
+        since_1970().map_or(0, crate::copy::filetime::of_server)
     }
 
     /// Who may read, write and execute it.

@@ -3,7 +3,6 @@
 use smb_proto::session::FileTimes;
 
 use super::resume_record::Identity;
-use crate::error::Error;
 use crate::tree::Replace;
 
 /// How a part is begun.
@@ -48,16 +47,4 @@ pub(super) struct Finish {
     pub replace: Replace,
     /// Whether it must be on storage before it gets its name.
     pub sync: bool,
-}
-
-/// Whether the same copy can go on later where this one ended.
-pub(super) fn is_interruption(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Stopped
-            | Error::ConnectionLost { .. }
-            | Error::LoginRefused { .. }
-            | Error::Unreachable { .. }
-            | Error::Interrupted { .. }
-    )
 }

@@ -154,7 +154,7 @@ pub(super) fn make_folder(
 pub(super) fn finish_folder(tree: &Tree, path: &str, source: &OfFolder) -> Result<NotKept, Error> {
     let attributes = attributes(tree, source.attributes & ATTRIBUTES_KEPT);
     let times = times_kept(source.times);
-    crate::times_kept::set(tree, path, times, attributes, Of::Folder)
+    crate::times_kept::set(tree, (path, path), times, attributes, Of::Folder)
 }
 
 /// Reads a file and hashes it.

@@ -328,6 +328,19 @@ impl Error {
         )
     }
 
+    /// Whether a copy was cut short by this, so that the same copy can go on later where it ended.
+    #[must_use]
+    pub const fn is_interruption(&self) -> bool {
+        matches!(
+            self,
+            Self::Stopped
+                | Self::ConnectionLost { .. }
+                | Self::LoginRefused { .. }
+                | Self::Unreachable { .. }
+                | Self::Interrupted { .. }
+        )
+    }
+
     /// Whether a question has no answer on this server, which refuses it or makes no sense.
     pub(crate) fn is_missing_fact(&self) -> bool {
         let malformed = matches!(

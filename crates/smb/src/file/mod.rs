@@ -328,7 +328,7 @@ impl File {
 
     /// Whether this very file is there, as far as the server tells one from another.
     fn is_at(&self, path: &str) -> bool {
-        let number = self.created.disk_id.map_or(0, |(file, _)| file);
+        let number = self.created.file_id();
         number != 0 && (self.tree.status(path)).is_ok_and(|there| there.file_id == number)
     }
 

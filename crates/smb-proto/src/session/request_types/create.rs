@@ -152,6 +152,13 @@ pub struct Created {
     pub posix: Option<Posix>,
 }
 
+impl Created {
+    /// The file's number on its volume; zero: it was not asked for, or the server tells none.
+    pub fn file_id(&self) -> u64 {
+        self.disk_id.map_or(0, |(file, _)| file)
+    }
+}
+
 /// What is known of a file that is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Closed {

@@ -9,7 +9,7 @@ use crate::closed_part::{ClosedPart, remove_own};
 use crate::copy::entry::is_absent;
 use crate::copy::extra_sessions::ExtraSession;
 use crate::copy::name;
-use crate::copy::partial_file_options::{Begin, Finish, is_interruption};
+use crate::copy::partial_file_options::{Begin, Finish};
 use crate::copy::resume_record::{self, Identity, RESUME_BYTES_MIN, Record};
 use crate::error::Error;
 use crate::file::File;
@@ -17,7 +17,7 @@ use crate::signal::Stop;
 use crate::single_path_operations;
 use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU8, Ordering};
-use crate::times_kept::{Of, has_time, is_ordinary};
+use crate::times_kept::{self, Of};
 use crate::tree::Tree;
 
 /// Rights of the handle that writes a copy: data and attributes, those to read it back, and those
@@ -244,7 +244,7 @@ impl Part {
     pub(in crate::copy) fn complete(mut self, finish: &Finish) -> Result<NotKept, Error> {
         let completed = self.finish(finish);
         match &completed {
-            Err(error) if is_interruption(error) => self.keep(),
+            Err(error) if error.is_interruption() => self.keep(),
             // Who has written to it meanwhile needs it.
             Err(Error::Busy { .. }) => self.fate.store(KEEP, Ordering::Relaxed),
             _ => {}
@@ -290,7 +290,7 @@ impl Part {
         not_kept = not_kept.or(mode_not_kept);
         let part = ClosedPart {
             path,
-            id: created.disk_id.map_or(0, |(file, _)| file),
+            id: created.file_id(),
             bytes: finish.size,
             written: not_kept.is_none().then_some(times.write),
             content: None,
@@ -313,13 +313,9 @@ impl Part {
 impl Part {
     /// Some servers say that they have written what they have not.
     fn check_size(&self, closed: &Closed, expected: u64) -> Result<(), Error> {
-        let size = match closed.size {
-            Some(size) => size,
-            None => self.tree.status(self.file.path())?.size,
-        };
-        match size == expected {
-            true => Ok(()),
-            false => Err(self.lost(size, expected)),
+        match times_kept::size(&self.tree, self.file.path(), closed)? {
+            size if size == expected => Ok(()),
+            size => Err(self.lost(size, expected)),
         }
     }
 
@@ -339,19 +335,13 @@ impl Part {
         closed: (&Closed, bool),
     ) -> Result<NotKept, Error> {
         let (tree, path) = (&self.tree, self.file.path());
-        if has_time(tree, path, times.write, closed)? {
-            if is_ordinary(times.write) {
+        if times_kept::has_time(tree, path, times.write, closed)? {
+            if times_kept::is_ordinary(times.write) {
                 tree.learn_late_times();
             }
             return Ok(None);
         }
-        let set = crate::times_kept::set(tree, path, times, attributes, Of::File)?;
-        Ok(set.map(|error| match error {
-            Error::TimeNotKept { .. } => Error::TimeNotKept {
-                object: name::printable(&self.to),
-            },
-            error => error,
-        }))
+        times_kept::set(tree, (path, &self.to), times, attributes, Of::File)
     }
 }
 
@@ -363,7 +353,7 @@ impl Drop for Part {
         // As far as the server still listens; the error that brought us here says more.
         match (fate, self.file.is_closed()) {
             (REMOVE, true) => {
-                let id = self.file.created().disk_id.map_or(0, |(file, _)| file);
+                let id = self.file.created().file_id();
                 let _ = remove_own(&self.tree, self.file.path(), id);
             }
             (REMOVE, false) => {
