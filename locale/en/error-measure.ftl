@@ -142,6 +142,7 @@ hint-measure =
     .guest-only = `{ $server }` does not know the user `{ $user }`: check the name, make the user there, or go in with `--guest`, without any protection
     .shares = its shares are { $shares }
     .shares-more = its shares are { $shares } and { $more } more
+    .listed-share = the server lists `{ $share }` all the same: its folder may be missing there, or closed to this user
     .no-such-share = `linerate ls smb://USER@{ $host }` lists the shares of `{ $server }`
     .escaped-share = write names as they are, with spaces and all; `linerate ls smb://USER@{ $host }` lists the shares of `{ $server }`
     .access-denied = the test file is made on the share: the user needs the right to write there

@@ -142,6 +142,7 @@ hint-measure =
     .guest-only = `{ $server }` にユーザー `{ $user }` は登録されていません。名前を確認するか、サーバーにユーザーを作成するか、`--guest` で接続してください (通信は保護されません)
     .shares = 次の共有があります: { $shares }
     .shares-more = 次の共有があります: { $shares } (ほか { $more } 個)
+    .listed-share = `{ $share }` はサーバーの一覧にあります。サーバー上のフォルダーがないか、このユーザーがアクセスできない可能性があります
     .no-such-share = `{ $server }` の共有の一覧は、`linerate ls smb://USER@{ $host }` で確認してください
     .escaped-share = 空白などを含む名前は、そのまま指定してください。`{ $server }` の共有の一覧は、`linerate ls smb://USER@{ $host }` で確認できます
     .access-denied = 共有にテストファイルを作成します。共有への書き込み権限をユーザーに付与してください

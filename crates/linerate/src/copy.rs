@@ -114,7 +114,7 @@ fn conclude(
     if arguments.json {
         stdout_and_stderr::print_json(&as_json(ends, connections, &summary, seconds, arguments));
     } else if ended_by.is_some() {
-        show_before_the_end(&summary, found);
+        show_before_the_end(&summary, found, arguments.dry_run);
     } else {
         show(ends, connections, &summary, seconds, arguments);
     }

@@ -50,6 +50,7 @@ const SENTENCES: &[(NtStatus, &str)] = &[
         "status.authentication-firewall-failed",
     ),
     (NtStatus::DOWNGRADE_DETECTED, "status.downgrade-detected"),
+    (NtStatus::NO_MEMORY, "status.no-memory"),
     (
         NtStatus::INSUFFICIENT_RESOURCES,
         "status.insufficient-resources",

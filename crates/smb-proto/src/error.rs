@@ -214,6 +214,8 @@ impl NtStatus {
     pub const ACCOUNT_DISABLED: Self = Self(0xC000_0072);
     /// `STATUS_DISK_FULL`.
     pub const DISK_FULL: Self = Self(0xC000_007F);
+    /// `STATUS_NO_MEMORY`.
+    pub const NO_MEMORY: Self = Self(0xC000_0017);
     /// `STATUS_INSUFFICIENT_RESOURCES`.
     pub const INSUFFICIENT_RESOURCES: Self = Self(0xC000_009A);
     /// `STATUS_MEDIA_WRITE_PROTECTED`.
@@ -395,6 +397,7 @@ const NAMES: &[(NtStatus, &str)] = &[
     (NtStatus::PASSWORD_EXPIRED, "STATUS_PASSWORD_EXPIRED"),
     (NtStatus::ACCOUNT_DISABLED, "STATUS_ACCOUNT_DISABLED"),
     (NtStatus::DISK_FULL, "STATUS_DISK_FULL"),
+    (NtStatus::NO_MEMORY, "STATUS_NO_MEMORY"),
     (
         NtStatus::INSUFFICIENT_RESOURCES,
         "STATUS_INSUFFICIENT_RESOURCES",

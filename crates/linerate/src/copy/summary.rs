@@ -146,7 +146,14 @@ fn hints_of_failures(summary: &Summary, names: Names) -> Vec<Message> {
     let is_name = |error: &smb::Error| matches!(error, smb::Error::Name { .. });
     // What ended the copy says that it can be gone on with, of these files as well.
     let resume = summary.ended_by.is_none() && any(may_leave_a_part);
+    let exists = |error: &smb::Error| {
+        matches!(
+            error,
+            smb::Error::AlreadyExists { .. } | smb::Error::Obstructed { .. }
+        )
+    };
     let hints = [
+        any(exists).then(|| say("hint-copy.force-all")),
         (names == Names::Refuse && any(is_name)).then(|| say("hint-copy.map-names")),
         resume.then(|| say("hint-copy.resume-parts")),
     ];
@@ -323,7 +330,7 @@ pub(super) fn show(
         .with("files", files(summary.files))
         .bytes("size", summary.bytes);
     stdout_and_stderr::print(&said(&sentence));
-    for line in counts(summary) {
+    for line in counts(summary, arguments.dry_run) {
         stdout_and_stderr::print(&line);
     }
     if summary.verified > 0 {
@@ -383,7 +390,7 @@ fn show_channels(ends: &Ends, channels: &[ChannelStatus]) {
 }
 
 /// What had been done when an error ended the copy.
-pub(super) fn show_before_the_end(summary: &Summary, found: u64) {
+pub(super) fn show_before_the_end(summary: &Summary, found: u64, dry_run: bool) {
     if found == 0 {
         return;
     }
@@ -392,7 +399,7 @@ pub(super) fn show_before_the_end(summary: &Summary, found: u64) {
         .bytes("size", summary.bytes)
         .with("found", files(found));
     stdout_and_stderr::say(&said(&sentence));
-    for line in counts(summary) {
+    for line in counts(summary, dry_run) {
         stdout_and_stderr::say(&line);
     }
 }
@@ -402,13 +409,17 @@ fn files(count: u64) -> Message {
 }
 
 /// What became of the files that were not just copied, a line each.
-fn counts(summary: &Summary) -> Vec<String> {
+fn counts(summary: &Summary, dry_run: bool) -> Vec<String> {
+    let deleted = match dry_run {
+        true => "told-copy.count-would-delete",
+        false => "told-copy.count-deleted",
+    };
     let counts = [
         (summary.verified, "told-copy.count-verified"),
         (summary.links, "told-copy.count-links"),
         (summary.unchanged, "told-copy.count-unchanged"),
         (summary.newer, "told-copy.count-newer"),
-        (summary.deleted, "told-copy.count-deleted"),
+        (summary.deleted, deleted),
         (summary.kept, "told-copy.count-kept"),
         (summary.skipped, "told-copy.count-skipped"),
         (summary.unfinished, "told-copy.count-unfinished"),

@@ -90,6 +90,11 @@ pub(super) fn share_hint(error: &smb::Error) -> Option<Message> {
         smb::Error::GuestOnly { server, user } => say("hint-measure.guest-only")
             .with("server", server)
             .with("user", user),
+        smb::Error::NoSuchShare { share, there, .. }
+            if there.iter().any(|it| it.eq_ignore_ascii_case(share)) =>
+        {
+            say("hint-measure.listed-share").with("share", smb::copy::printable(share))
+        }
         smb::Error::NoSuchShare { there, .. } if !there.is_empty() => shares_hint(there),
         smb::Error::NoSuchShare { server, share, .. } => {
             let id = match is_escaped(share) {

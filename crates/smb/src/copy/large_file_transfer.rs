@@ -145,7 +145,7 @@ impl<'a> Transfer<'a> {
         });
         let entry = source.entry().clone();
         let alternate_stream = source.alternate_stream().map(str::to_owned);
-        let checked = checked.and_then(|checked| source.close_unchanged().map(|()| checked));
+        let checked = or_changed(checked, source);
         let (recorded, hash) = or_kept(checked, &part, size)?;
         let not_kept = part.complete(&Finish {
             sync: recorded,
@@ -223,17 +223,32 @@ impl<'a> Transfer<'a> {
             (Source::Local(_), None) => None,
         };
         let object = self.from.shown();
-        let Some(source) = hash else {
+        let Some(source_hash) = hash else {
             return Err(Error::Changed { object });
         };
-        match part.hash(size, stop)? {
-            Some(copy) if copy != source => Err(Error::Differs {
-                object,
-                source_hash: source.to_hex().to_string(),
-                copy: copy.to_hex().to_string(),
-            }),
-            _ => Ok(Some(source.to_hex().to_string())),
+        let copy = part.hash(size, stop)?.unwrap_or(source_hash);
+        let [source_hash, copy_hash] = [source_hash, copy].map(|hash| hash.to_hex().to_string());
+        if copy_hash == source_hash {
+            return Ok(Some(source_hash));
         }
+        Err(Error::Differs {
+            object,
+            source_hash,
+            copy: copy_hash,
+        })
+    }
+}
+
+/// Closes the source of a copy, and says if it is no longer what it was. Where the server copied by itself, the source was
+/// read later than the copy was made, and may only differ for that. While a file is open, Samba gives the time of the last
+/// write that it had then, whatever others write on the server.
+fn or_changed<T>(checked: Result<T, Error>, source: Source) -> Result<T, Error> {
+    match checked {
+        Ok(checked) => source.close_unchanged().map(|()| checked),
+        Err(differs @ Error::Differs { .. }) => {
+            source.close_unchanged().and_then(|()| Err(differs))
+        }
+        failed => failed,
     }
 }
 

@@ -10,7 +10,7 @@ mod subfolders;
 mod symbolic_links;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -30,7 +30,7 @@ use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::Mutex;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::tree::Replace;
-use failure_handling::{nothing_there, obstructed};
+use failure_handling::{not_carried, nothing_there, obstructed};
 use mirror::Cleaning;
 
 /// Files up to this are moved whole, by one of many threads.
@@ -68,6 +68,7 @@ pub fn run(
         summary: Mutex::default(),
         tops: Mutex::default(),
         tops_of_local: Mutex::default(),
+        taken_names: OnceLock::new(),
         made_since: made_since(SystemTime::now()),
         cleaning: Mutex::default(),
         stay: OnceLock::new(),
@@ -148,6 +149,8 @@ struct Engine<'a> {
     tops: Mutex<Vec<ObjectId>>,
     /// The same of sources on this machine.
     tops_of_local: Mutex<Vec<ObjectId>>,
+    /// Hashes of the paths that files of this copy go to, where those of two sources may be the same.
+    taken_names: OnceLock<Mutex<HashSet<u64>>>,
     /// Nothing that this copy makes seems to be made before, in the server's unit.
     made_since: u64,
     cleaning: Mutex<Cleaning>,
@@ -277,7 +280,10 @@ impl Engine<'_> {
             Some(given) if !self.options.dry_run => {
                 let differs = state.new || state.touched || self.is_left_unfinished(folder, given);
                 match differs {
-                    true => folder.to.finish_folder(given),
+                    true => {
+                        let beyond = not_carried([&folder.from, &folder.to], given.times);
+                        Ok(folder.to.finish_folder(given)?.or(beyond))
+                    }
                     false => Ok(None),
                 }
             }

@@ -342,3 +342,106 @@ fn what_was_interrupted_goes_on_and_a_full_disk_leaves_nothing_that_looks_whole(
         "{before}\n{after}"
     );
 }
+
+/// The paths of a list of `copy --json`.
+fn paths<'a>(said: &'a Value, list: &str) -> Vec<&'a str> {
+    let entries = said[list].as_array().expect("a list").iter();
+    entries
+        .map(|entry| entry["path"].as_str().expect("a path"))
+        .collect()
+}
+
+/// What `--json` says of a copy that does not get all there.
+fn not_all_copied(lab: &Lab, argv: &[&str]) -> Value {
+    let said = copy(lab, argv).arg("--json").assert().code(1);
+    lab_and_program::json("copy", &said.get_output().stdout)
+}
+
+#[test]
+fn what_cannot_be_copied_as_it_is_has_its_name_said() {
+    let lab = Lab::up("said");
+    check_sources_of_one_name(&lab);
+    check_removal_beside_an_obstacle(&lab);
+    check_times_beyond_smb(&lab);
+    check_a_source_that_changes_on_its_server(&lab);
+}
+
+/// Of two sources that go to one name one is copied, and the other is named.
+fn check_sources_of_one_name(lab: &Lab) {
+    let sources = ["one", "two"].map(|name| lab.folder().join(name));
+    for (source, bytes) in sources.iter().zip([1000, 2000]) {
+        write(&source.join("same"), bytes, 1_500_000_000);
+        write(&source.join("in/SAME"), bytes, 1_500_000_000);
+        write(&source.join(bytes.to_string()), 1, 1_500_000_000);
+    }
+    let file = |name: &str| {
+        sources
+            .each_ref()
+            .map(|it| it.join(name).display().to_string())
+    };
+    let [one, two] = file("same");
+    let there = format!("{SHARE}/files/");
+    let said = not_all_copied(lab, &[&one, &two, &there, "--force"]);
+    assert_eq!((&said["files"], &said["failed"]), (&1.into(), &1.into()));
+    assert_eq!(paths(&said, "failures"), ["same"], "{said}");
+    let [one, two] = file("");
+    let there = format!("{SHARE}/merged/");
+    for existing in ["--force", "--update"] {
+        let said = not_all_copied(lab, &[&one, &two, &there, existing]);
+        let mut failed = paths(&said, "failures");
+        failed.sort_unstable();
+        assert_eq!(failed, ["in/SAME", "same"], "{said}");
+        let done = |key: &str| said[key].as_u64().expect("a count");
+        assert_eq!(done("files") + done("unchanged"), 4, "{said}");
+    }
+    let [inner, other] = [&file("in")[0], &sources[1].display().to_string()];
+    let apart = copied(lab, &[inner, other, &format!("{SHARE}/apart/"), "--force"]);
+    assert_eq!(apart["files"], 4, "{apart}");
+}
+
+/// From a folder in which something could not be copied nothing is removed.
+fn check_removal_beside_an_obstacle(lab: &Lab) {
+    let source = lab.folder().join("obstacle");
+    write(&source.join("a/inner"), 10, 1_500_000_000);
+    let content = format!("{}/", source.display());
+    let there = format!("{SHARE}/obstacle");
+    let server = "mkdir /run/linerate/shares/media/obstacle && cd /run/linerate/shares/media/obstacle && \
+                  touch a extra && chmod -R 777 .";
+    lab.run("server", &["sh", "-c", server]);
+    let argv = [&*content, &there, "--update", "--delete"];
+    let said = not_all_copied(lab, &argv);
+    assert_eq!(paths(&said, "failures"), ["a"], "{said}");
+    assert_eq!((&said["deleted"], &said["kept"]), (&0.into(), &1.into()));
+    let files = lab.files_of_the_share();
+    assert!(files.contains("  extra "), "{files}");
+}
+
+fn check_times_beyond_smb(lab: &Lab) {
+    let touch = "mkdir /dev/shm/times && cd /dev/shm/times && echo old > old && echo now > now && \
+                 touch -d 1500-01-01 old";
+    lab.run("client", &["sh", "-c", touch]);
+    let said = not_all_copied(lab, &["/dev/shm/times", SHARE]);
+    assert_eq!((&said["files"], &said["not_kept"]), (&2.into(), &1.into()));
+    assert_eq!(paths(&said, "without"), ["old"], "{said}");
+}
+
+/// A file that its server copies by itself, while somebody writes to it there: whether that is seen by its times or by
+/// what is read back, it is the source that changed.
+fn check_a_source_that_changes_on_its_server(lab: &Lab) {
+    let write = "cd /run/linerate/shares/media && head -c 50000000 /dev/urandom > busy && \
+                 chmod 777 busy && (while test -e busy; do \
+                 head -c 64 /dev/urandom | dd of=busy conv=notrunc,nocreat bs=64 seek=7000; done) \
+                 > /dev/null 2>&1 &";
+    lab.run("server", &["sh", "-c", write]);
+    let from = format!("{SHARE}/busy");
+    let to = format!("{SHARE}/copy");
+    for _ in 0..5 {
+        copy(lab, &[&from, &to, "--verify"])
+            .assert()
+            .code(65)
+            .stderr(predicate::str::contains("changed while it was copied"));
+    }
+    let files = lab.files_of_the_share();
+    assert!(!files.contains("  copy "), "{files}");
+    lab.run("server", &["rm", "/run/linerate/shares/media/busy"]);
+}

@@ -1,6 +1,6 @@
 //! Whether a file is copied, given what is at its destination.
 
-use super::failure_handling::{no_file, obstructed};
+use super::failure_handling::{no_file, obstructed, of_two_sources};
 use super::{Engine, FileJob, SMALL_BYTES_MAX};
 use crate::copy::entry::{Entry, Kind};
 use crate::copy::{Existing, Options, filetime};
@@ -37,6 +37,13 @@ impl Engine<'_> {
     }
 
     pub(super) fn decided(&self, mut file: FileJob, there: Option<&Entry>) {
+        let failed = |error| match &file.folder {
+            Some(folder) => self.failed_in(folder, &file.path, error),
+            None => self.failed(&file.path, error),
+        };
+        if self.is_taken_by_another(&file.to) {
+            return failed(of_two_sources(&file.to));
+        }
         match decide(&file.found, there, self.options) {
             Decision::Copy { replaces } => {
                 file.replaces = replaces;
@@ -50,8 +57,8 @@ impl Engine<'_> {
             }
             Decision::Unchanged => lock(&self.summary).unchanged += 1,
             Decision::Newer => lock(&self.summary).newer += 1,
-            Decision::Obstructed => self.failed(&file.path, obstructed(&file.to)),
-            Decision::NoFile => self.failed(&file.path, no_file(&file.to)),
+            Decision::Obstructed => failed(obstructed(&file.to)),
+            Decision::NoFile => failed(no_file(&file.to)),
         }
     }
 

@@ -1,8 +1,9 @@
 //! What becomes of a copy: what failed, was left out or is not all that it should be, and why.
 
 use locale::say;
+use smb_proto::session::FileTimes;
 
-use super::Engine;
+use super::{Engine, Folder};
 use crate::copy::entry::Kind;
 use crate::copy::name;
 use crate::copy::place::Place;
@@ -58,6 +59,12 @@ impl Engine<'_> {
         if summary.failures.len() < FAILURES_MAX {
             summary.failures.push(failure);
         }
+    }
+
+    /// The same of something in a folder, from which nothing is removed then: it may be there under another spelling.
+    pub(super) fn failed_in(&self, folder: &Folder, path: &str, error: Error) {
+        lock(&folder.state).failed = true;
+        self.failed(path, error);
     }
 
     pub(super) fn end(&self, error: Error) {
@@ -117,6 +124,22 @@ pub(super) fn twin(name: &str) -> Error {
         object: name::printable(name),
         reason: say("error-smb.twin"),
     }
+}
+
+/// What another source of this copy goes to as well.
+pub(super) fn of_two_sources(place: &Place) -> Error {
+    Error::NotCopied {
+        object: place.shown(),
+        reason: say("error-smb.of-two-sources"),
+    }
+}
+
+/// That a time of this machine is none that the protocol can carry, from 1601 to 30828 (MS-DTYP 2.3.3).
+pub(super) fn not_carried([from, to]: [&Place; 2], times: FileTimes) -> NotKept {
+    (to.is_share() && !from.is_share() && times.write == 0).then(|| Error::NotCopied {
+        object: to.shown(),
+        reason: say("error-smb.time-not-carried"),
+    })
 }
 
 pub(super) fn no_file(place: &Place) -> Error {

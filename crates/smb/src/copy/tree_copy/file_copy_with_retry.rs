@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use super::failure_handling::failure;
+use super::failure_handling::{failure, not_carried};
 use super::{Engine, FileJob, LARGE_FILES, SMALL_BYTES_MAX};
 use crate::copy::large_file_transfer::{Transfer, Transferred};
 use crate::copy::partial_file_options::Finish;
@@ -62,10 +62,11 @@ impl Engine<'_> {
                 lock(&self.summary).newer += 1;
             }
             Err(error) => {
-                if let Some(folder) = &file.folder {
-                    lock(&folder.state).failed = true;
+                let error = files_in_use::with_users(error, places);
+                match &file.folder {
+                    Some(folder) => self.failed_in(folder, &file.path, error),
+                    None => self.failed(&file.path, error),
                 }
-                self.failed(&file.path, files_in_use::with_users(error, places));
             }
         }
     }
@@ -88,7 +89,8 @@ impl Engine<'_> {
     }
 
     fn copied(&self, file: &FileJob, copied: Transferred) {
-        self.without(&file.path, copied.not_kept);
+        let beyond = not_carried([&file.from, &file.to], file.found.times);
+        self.without(&file.path, copied.not_kept.or(beyond));
         if let Some(error) = copied.lost {
             let lost = failure(&file.path, error);
             (self.tell)(&Event::Lost(&lost));

@@ -1,5 +1,6 @@
 //! What is to be copied, and under which names it goes to the destination.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use locale::say;
@@ -7,11 +8,13 @@ use locale::say;
 use super::failure_handling::{no_folder, nothing_there};
 use super::{Engine, FileJob, Folder};
 use crate::copy::entry::{Entry, Kind, OfFolder};
+use crate::copy::folder_name_matching::Seen;
 use crate::copy::name;
 use crate::copy::place::Place;
 use crate::copy::{Job, Source};
 use crate::error::Error;
 use crate::signal::lock;
+use crate::std_or_shuttle::Mutex;
 
 impl Engine<'_> {
     /// Looks at the sources and the destination. Folders are put in their queue, single files are
@@ -24,6 +27,7 @@ impl Engine<'_> {
             into |= there.kind == Kind::Folder;
         }
         let mut files = Vec::new();
+        let mut goes_to = Vec::new();
         for source in &job.sources {
             let found = source.place.stat()?;
             let found = found.ok_or_else(|| nothing_there(&source.place))?;
@@ -41,6 +45,7 @@ impl Engine<'_> {
                 destination.clone()
             };
             self.check_apart(&source.place, &to)?;
+            goes_to.push(to.clone());
             if is_folder {
                 if self.options.delete {
                     let mut cleaning = lock(&self.cleaning);
@@ -65,10 +70,36 @@ impl Engine<'_> {
                 files.push(files_of);
             }
         }
+        self.note_common_folders(&goes_to);
         if into && there.is_none() && !files.is_empty() && !self.options.dry_run {
             destination.make_folder(None)?;
         }
         Ok(files)
+    }
+
+    /// Where one source goes to a place in or at that of another one, from now on it is noted where each file goes.
+    fn note_common_folders(&self, goes_to: &[Place]) {
+        let mut paths: Vec<String> = goes_to.iter().map(path_as_folder).collect();
+        paths.sort_unstable();
+        // What is in a folder stands right behind it.
+        if paths.windows(2).any(|two| two[1].starts_with(&two[0])) {
+            self.taken_names.get_or_init(Mutex::default);
+        }
+    }
+
+    /// Whether a file of another source goes there, which is the one to be copied then. Which of two would be left else,
+    /// is by chance.
+    pub(super) fn is_taken_by_another(&self, to: &Place) -> bool {
+        let Some(taken) = self.taken_names.get() else {
+            return false;
+        };
+        // Below a link of DFS another share may have the same path.
+        let share = match to {
+            Place::Local(_) => None,
+            Place::Share { tree, .. } => Some((tree.server_guid(), tree.share())),
+        };
+        let hash = self.kept.hasher.hash_one((share, path_as_folder(to)));
+        !lock(taken).insert(hash)
     }
 
     /// Refuses a copy into its own source, and one that would remove its source.
@@ -113,4 +144,17 @@ impl Engine<'_> {
             reason,
         })
     }
+}
+
+/// The path of a place, as its share compares them, with a `/` at its end.
+fn path_as_folder(place: &Place) -> String {
+    let path = match place {
+        Place::Local(path) => path.to_string_lossy().into_owned(),
+        Place::Share { path, .. } => path.clone(),
+    };
+    let mut path = Seen::key(place.folds(), &path);
+    if !path.is_empty() && !path.ends_with('/') {
+        path.push('/');
+    }
+    path
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::failure_handling::obstructed;
+use super::failure_handling::{obstructed, of_two_sources};
 use super::{Engine, Folder};
 use crate::copy::entry::{Entry, Kind};
 use crate::copy::place::{Links, Place};
@@ -40,10 +40,7 @@ impl Engine<'_> {
         match done {
             Ok(true) => {}
             Ok(false) => self.skipped(&shown, Kind::Link),
-            Err(error) => {
-                lock(&folder.state).failed = true;
-                self.failed(&shown, error);
-            }
+            Err(error) => self.failed_in(folder, &shown, error),
         }
     }
 
@@ -61,6 +58,9 @@ impl Engine<'_> {
         else {
             return Ok(false);
         };
+        if self.is_taken_by_another(to) {
+            return Err(of_two_sources(to));
+        }
         let replace = match there {
             None => Replace::Never,
             Some(there) if there.kind != Kind::Link => return Err(obstructed(to)),

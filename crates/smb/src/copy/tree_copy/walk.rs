@@ -6,7 +6,7 @@ use std::sync::Arc;
 use locale::say;
 
 use super::destination_folders::real_name;
-use super::failure_handling::{obstructed, too_many, twin};
+use super::failure_handling::{no_folder, too_many, twin};
 use super::{Engine, FileJob, Folder, is_part};
 use crate::copy::entry::{Entry, Kind};
 use crate::copy::folder_name_matching::{Seen, There};
@@ -95,7 +95,7 @@ impl Engine<'_> {
             match there.known_as(&item.name, &found) {
                 Some(key) => {
                     if !seen.add(&key) {
-                        self.failed(&item.shown, twin(&item.name));
+                        self.failed_in(folder, &item.shown, twin(&item.name));
                         continue;
                     }
                 }
@@ -118,7 +118,7 @@ impl Engine<'_> {
             Ok(name) => name,
             Err(error) => {
                 seen.keep(&entry.name);
-                self.failed(&name::joined(&folder.path, &entry.name), error);
+                self.failed_in(folder, &name::joined(&folder.path, &entry.name), error);
                 return None;
             }
         };
@@ -133,7 +133,7 @@ impl Engine<'_> {
             Err(error) => {
                 seen.keep(&true_name);
                 if taken {
-                    self.failed(&shown, error);
+                    self.failed_in(folder, &shown, error);
                 }
                 return None;
             }
@@ -141,7 +141,7 @@ impl Engine<'_> {
         let key = Seen::key(folder.to.folds(), &name);
         let there = there.get(&key);
         if !seen.add(&key) {
-            self.failed(&shown, twin(&name));
+            self.failed_in(folder, &shown, twin(&name));
             return None;
         }
         let alias = match there {
@@ -158,10 +158,7 @@ impl Engine<'_> {
         match alias {
             Ok(None) => self.take(folder, item, there),
             Ok(Some(found)) => return Some((item, found)),
-            Err(error) => {
-                lock(&folder.state).failed = true;
-                self.failed(&item.shown, error);
-            }
+            Err(error) => self.failed_in(folder, &item.shown, error),
         }
         None
     }
@@ -225,12 +222,12 @@ impl Engine<'_> {
                 self.take_followed(folder, [from, to], (path, shown), entry, there);
             }
             Kind::Folder if there.is_some_and(|there| there.kind != Kind::Folder) => {
-                self.failed(&shown, obstructed(&to));
+                self.failed_in(folder, &shown, no_folder(&to));
             }
             Kind::Folder => self.take_folder(folder, [from, to], path, entry, there.cloned()),
             Kind::File => {
                 if let Err(error) = self.ensure(folder) {
-                    return self.failed(&shown, error);
+                    return self.failed_in(folder, &shown, error);
                 }
                 let file = FileJob {
                     from,
@@ -246,7 +243,7 @@ impl Engine<'_> {
             Kind::Cloud => {
                 let reason = say("error-smb.in-cloud");
                 let object = shown.clone();
-                self.failed(&shown, Error::NotCopied { object, reason });
+                self.failed_in(folder, &shown, Error::NotCopied { object, reason });
             }
             Kind::Link => self.take_link(folder, [from, to], (path, shown), entry, there),
             Kind::Other => self.skipped(&shown, Kind::Other),
