@@ -237,12 +237,17 @@ impl Tree {
     /// Whether files can have more data streams than the one that everybody reads. Asked once; a server that does not
     /// answer has none.
     pub(crate) fn has_streams(&self) -> bool {
-        let ask = || {
-            let top = self.open("", &CreateOptions::open(Access::Attributes));
-            let about = top.and_then(|top| top.query(QueryInformation::FsAttributes));
-            matches!(about, Ok(Information::FsAttributes { streams: true, .. }))
+        if let Some(known) = self.connected.streams.get() {
+            return *known;
+        }
+        let top = self.open("", &CreateOptions::open(Access::Attributes));
+        let has = match top.and_then(|top| top.query(QueryInformation::FsAttributes)) {
+            Ok(about) => matches!(about, Information::FsAttributes { streams: true, .. }),
+            // It did not say; the next one asks.
+            Err(error) if error.is_interruption() => return false,
+            Err(_) => false,
         };
-        *self.connected.streams.get_or_init(ask)
+        *self.connected.streams.get_or_init(|| has)
     }
 
     /// These times, as this server takes them.
