@@ -9,7 +9,7 @@ use record::{
     Decision, Direction, Event, Failure, FailureKind, LEVELS_JOINED, Level, Phase, Setting,
 };
 use stats::Verdict;
-use stats::two_stage::Fallback;
+use stats::two_stage_with_futility::Fallback;
 
 use crate::Error;
 use crate::phase_execution::{Bench, Hooks, Interruption, PhaseEnd, Progress};
@@ -58,7 +58,7 @@ pub struct TuneOutcome {
 
 /// Runs the plan. First the baseline against itself: if that comes out different in every response,
 /// nothing can be believed and nothing is tried; a response in which it does is not judged. Then each
-/// candidate against the best so far, in two stages ([`stats::two_stage`]): one that could still be shown
+/// candidate against the best so far, in two stages ([`stats::two_stage_with_futility`]): one that could still be shown
 /// to be better is measured again on fresh trials against the same start. It is kept if all blocks
 /// together say that it is better in a response and worse in none, and the fresh ones bear that out.
 /// The error is split over the candidates, and what is kept passes its share on. What is kept belongs to the baseline of the next candidate; it is marked as kept on the testbed at the very end,

@@ -8,7 +8,7 @@ use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternEl
 use fluent_syntax::parser;
 use serde::{Deserialize, Serialize};
 
-use crate::language::ENGLISH_RESOURCES;
+use crate::message_rendering::ENGLISH_RESOURCES;
 use crate::{Argument, Message, PLAIN};
 
 /// A message as it is kept. It may come from anywhere: [`Kept::message`] takes only what linerate can say.

@@ -5,7 +5,7 @@
 //! next one that makes a folder there finds this one, which nobody holds, and removes it.
 
 mod in_use_lock;
-mod removal;
+mod leftover_and_smb_removal;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ use smb::{Access, Disposition, OpenOptions as HowToOpen, Tree};
 use crate::share_workload::{check_space, joined, pieces, test_name};
 use crate::{Error, Stop, fio_folder};
 use in_use_lock::{HOLD, Hold, Parent};
-use removal::{remove_folder, remove_leftovers};
+use leftover_and_smb_removal::{remove_folder, remove_leftovers};
 
 /// How the folder ends.
 const FOLDER: &str = ".files";

@@ -21,7 +21,7 @@ mod sample_size;
 pub mod sequential;
 mod signed_rank;
 pub mod two_sample;
-pub mod two_stage;
+pub mod two_stage_with_futility;
 
 pub use equivalence::{Verdict, alarm, verdict};
 pub use estimate::{Estimate, Unit, computed, quotient};

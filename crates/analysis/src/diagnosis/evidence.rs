@@ -5,7 +5,7 @@ mod interventions;
 mod line_rate_match;
 mod nics;
 mod tcp;
-mod throughput_loss;
+mod which_rung_loses;
 
 use std::net::IpAddr;
 
@@ -37,7 +37,7 @@ const BUSY_CHANNEL: f64 = 0.9;
 const FULL: f64 = 1.0 / MATTERS;
 
 /// Everything that causes, plans and answers are made from. Losses of the rungs, NICs, TCP, how busy the hosts were, and
-/// what the interventions say: `throughput_loss`, `line_rate_match`, `nics`, `tcp`, `host_load`, `interventions`.
+/// what the interventions say: `which_rung_loses`, `line_rate_match`, `nics`, `tcp`, `host_load`, `interventions`.
 pub(super) struct Evidence<'a> {
     pub(super) network: Network<'a>,
     pub(super) session: Option<&'a SmbSession>,

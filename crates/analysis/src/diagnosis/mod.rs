@@ -5,16 +5,16 @@
 
 mod cause_table;
 mod causes;
+mod client_server_mismatches;
 mod copies_and_small_files;
 mod egress_nics;
-mod endpoint_contradictions;
 mod evidence;
 mod finding;
 mod headline_and_fixes;
+mod jumbo_frames_and_other_hosts;
 mod ladder;
 mod ladder_and_probe_trials;
 mod multichannel_gain;
-mod neighbour_mtu;
 mod next_trials;
 mod nic_pairs;
 mod non_fault_remarks;
@@ -30,12 +30,12 @@ use record::{Direction, HostFacts, PathFacts, TrialRecord, TrialResult};
 use crate::phase_effects::rate;
 use crate::{Ceiling, Diagnosis, LadderRung};
 use evidence::Evidence;
+use jumbo_frames_and_other_hosts::JUMBO_MTU;
 use ladder::ABOVE_CEILING;
-use neighbour_mtu::JUMBO_MTU;
 use nic_pairs::{Network, Pair, Ports};
 
 pub use cause_table::{CAUSES, CauseId, CauseRow, Layer, Means, Prove, UnknownCause};
-pub use endpoint_contradictions::{Contradiction, SharedLink, contradictions, shared_links};
+pub use client_server_mismatches::{Contradiction, SharedLink, contradictions, shared_links};
 pub use headline_and_fixes::quoted;
 pub use next_trials::{Budget, CheckBase, Mode, Next, Purpose, next};
 

@@ -7,7 +7,7 @@ use super::egress_nics::{Sender, alternative, in_subnet, is_cable, ports, sender
 use super::evidence::Evidence;
 use super::ladder::{ABOVE_CEILING, DIRECTIONS};
 use super::nic_pairs::has_no_line;
-use super::{copies_and_small_files, neighbour_mtu, opportunities};
+use super::{copies_and_small_files, jumbo_frames_and_other_hosts, opportunities};
 use crate::rung_and_probe_verdict::{Loss, MATTERS};
 use crate::{Cause, RungName, Trust};
 
@@ -22,7 +22,7 @@ pub(super) fn remarks(seen: &Evidence, headline: &Message) -> Vec<Cause> {
             .into_iter()
             .filter_map(|one| of_sender(seen, one)),
     );
-    remarks.extend(neighbour_mtu::mixed(seen));
+    remarks.extend(jumbo_frames_and_other_hosts::mixed(seen));
     remarks.extend(local_disk(seen));
     remarks.extend(silent_addresses(seen));
     remarks.extend(missing(seen));

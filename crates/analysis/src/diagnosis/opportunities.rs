@@ -4,9 +4,9 @@ use locale::{Message, say};
 use record::{HostName, Identity, KnobId, Level, Nic, ProbeKind, Rung, Setting, Target, Value};
 
 use super::evidence::Evidence;
+use super::jumbo_frames_and_other_hosts::{JUMBO_MTU, names, own_segment, unproven_neighbours};
 use super::ladder::DIRECTIONS;
 use super::ladder_and_probe_trials::fair;
-use super::neighbour_mtu::{JUMBO_MTU, names, own_segment, unproven_neighbours};
 use super::nic_pairs::Pair;
 use crate::phase_effects::rejections;
 use crate::rung_and_probe_verdict::{Loss, Sequential, judge};

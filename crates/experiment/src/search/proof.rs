@@ -3,7 +3,7 @@
 
 use analysis::{Effect, PhaseResult};
 use record::{Decision, Direction, Level, Phase, Schedule};
-use stats::two_stage::Fallback;
+use stats::two_stage_with_futility::Fallback;
 use stats::{Verdict, blocks_min};
 
 use super::{

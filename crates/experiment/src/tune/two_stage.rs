@@ -3,7 +3,7 @@
 
 use analysis::{NoiseFloor, PhaseResult};
 use record::{Direction, Level, Phase, Schedule};
-use stats::two_stage::{Interim, TwoStage};
+use stats::two_stage_with_futility::{Interim, TwoStage};
 use stats::{PairedRatios, Verdict};
 
 use super::{Tuning, effects_text, lost, needs_wash_out};

@@ -1,7 +1,7 @@
 //! Labs as a user has them. Needs root, namespaces, Samba and smbclient.
 
+mod background_faults_end_with_lab;
 mod cleanup;
-mod faults;
 mod refused_labs;
 mod running_lab;
 

@@ -7,7 +7,7 @@ mod compound_requests;
 mod durable_file_state;
 mod hedged_reads;
 pub(crate) mod identifiers;
-mod lease;
+mod lease_break;
 mod locked_state;
 mod pending_restores;
 mod request_codec;

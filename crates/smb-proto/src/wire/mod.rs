@@ -19,7 +19,7 @@ mod ioctl;
 mod negotiate;
 mod posix_extensions;
 mod session_setup_and_tree_connect;
-mod srvsvc_open_files;
+mod srvsvc_open_files_and_share_path;
 mod transform_header;
 
 pub use alternate_data_streams::StreamInformation;
@@ -70,7 +70,7 @@ pub use session_setup_and_tree_connect::{
     TreeConnectResponse, TreeDisconnectRequest, TreeDisconnectResponse, session_flags,
     setup_request_flags,
 };
-pub use srvsvc_open_files::{
+pub use srvsvc_open_files_and_share_path::{
     FileEnumArguments, FileEnumResults, OpenFileRecord, ShareInfoArguments, ShareInfoResults,
 };
 pub use transform_header::TransformHeader;

@@ -5,7 +5,7 @@ mod comparison;
 mod coverage_under_noise;
 mod p_values_and_intervals;
 mod sequential;
-mod two_stage;
+mod two_stage_with_futility;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -6,7 +6,7 @@ use locale::say;
 use record::{MtuProof, Nic};
 
 use super::{Advice, Evidence, Finding, nic_mtu, remote_name};
-use crate::diagnosis::neighbour_mtu::{names, short_neighbours};
+use crate::diagnosis::jumbo_frames_and_other_hosts::{names, short_neighbours};
 use crate::diagnosis::nic_pairs::{Pair, has_no_line};
 
 /// Two ends of a link that differ in MTU.

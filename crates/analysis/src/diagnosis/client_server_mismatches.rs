@@ -425,4 +425,4 @@ fn pauses_agree(one: &str, two: &str) -> bool {
 }
 
 #[cfg(test)]
-mod injected_contradictions;
+mod injected_mismatches;

@@ -2,7 +2,7 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use stats::two_stage::{Fallback, Interim, TwoStage};
+use stats::two_stage_with_futility::{Fallback, Interim, TwoStage};
 use stats::{PairedRatios, Verdict, verdict};
 
 use crate::standard_normal_draw;
