@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use locale::say;
+use locale::{Message, say};
 use record::{
     Direction, Event, Outcome, Phase, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord,
     TrialResult, Workload,
@@ -13,7 +13,7 @@ use stats::{PairedRatios, Unit};
 
 use crate::benchmark_figures;
 use crate::diagnosis;
-use crate::phase_effects::{costs, failure, phase, phase_name};
+use crate::phase_effects::{costs, phase, phase_name, why_failed};
 use crate::{
     BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind, Untried,
 };
@@ -164,12 +164,10 @@ fn events(run: &Run) -> impl Iterator<Item = &Event> {
     })
 }
 
-fn notes(run: &Run) -> Vec<String> {
+fn notes(run: &Run) -> Vec<Message> {
     events(run)
-        .filter_map(|event| match event {
-            Event::Note { text } => Some(text.clone()),
-            _ => None,
-        })
+        .filter(|event| matches!(event, Event::Note { .. }))
+        .filter_map(Event::message)
         .collect()
 }
 
@@ -220,7 +218,7 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
         let Event::Decided {
             experiment,
             decision,
-            reason,
+            ..
         } = event
         else {
             continue;
@@ -228,12 +226,15 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
         if experiments.iter().any(|one| one.experiment == *experiment) {
             continue;
         }
+        let Some(reason) = event.message() else {
+            continue;
+        };
         // The last decision holds.
         if let Some(known) = places
             .get(experiment.as_str())
             .map(|place| &mut found[*place])
         {
-            (known.decision, known.reason) = (*decision, reason.clone());
+            (known.decision, known.reason) = (*decision, reason);
             continue;
         }
         places.insert(experiment, found.len());
@@ -244,7 +245,7 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
                 None => levels.next().cloned(),
             },
             decision: *decision,
-            reason: reason.clone(),
+            reason,
         });
     }
     found
@@ -311,8 +312,8 @@ fn empty(run: &Run, schedule: &Schedule) -> ExperimentResult {
             Event::Decided {
                 experiment,
                 decision,
-                reason,
-            } if *experiment == schedule.experiment => Some((*decision, reason.clone())),
+                ..
+            } if *experiment == schedule.experiment => Some((*decision, event.message()?)),
             _ => None,
         })
         .last();
@@ -429,10 +430,10 @@ fn bench_samples(
                 let rate = result.bytes_per_second();
                 served.extend(rate.and_then(|rate| served_per_byte(&trial.loads, rate)));
             }
-            Outcome::Measured(_) => list_failure(&mut failures, "it did nothing".into()),
-            failed @ Outcome::Failed(_) => {
-                list_failure(&mut failures, failure(failed).unwrap_or_default());
+            Outcome::Measured(_) => {
+                list_failure(&mut failures, || say("error-experiment.did-nothing"));
             }
+            Outcome::Failed(failure) => list_failure(&mut failures, || why_failed(failure)),
         }
     }
     let passes = measured.iter();

@@ -226,6 +226,7 @@ macro_rules! resources {
             include_str!(concat!("../../../locale/", $language, "/plot.ftl")),
             include_str!(concat!("../../../locale/", $language, "/recipe.ftl")),
             include_str!(concat!("../../../locale/", $language, "/design.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/reason.ftl")),
             include_str!(concat!("../../../locale/", $language, "/error.ftl")),
             include_str!(concat!("../../../locale/", $language, "/error-host.ftl")),
             include_str!(concat!("../../../locale/", $language, "/error-smb.ftl")),
