@@ -1,4 +1,4 @@
-# Why something was not measured, failed, was kept or was put back, and what a run notes.
+# Why something was not measured, failed, was kept or was put back, what a run notes, and what is wrong with its file.
 # An argument that may be missing is "absent" then.
 
 ## Why a rung was not measured
@@ -102,3 +102,14 @@ run-note =
 search-round =
     .screening = screening of { $settings } settings
     .race = race of what could be best
+
+## What is wrong with a run file
+
+run-warning =
+    .cut-line = line { $line } was cut off and is left out
+    .unknown-kind = line { $line } has the unknown kind `{ $kind }` and is left out
+    .more-unknown = { $count } more lines have unknown kinds and are left out
+    .unfinished = the run did not end by itself; what is here is what it had by then
+    .two-schedules = `{ $experiment }` has two schedules for `{ $phase }`; the first one counts
+    .strays = { $count } trials belong to no schedule and do not count
+    .many-workloads = only the first { $most } of its workloads are analysed

@@ -1,4 +1,4 @@
-# Why something was not measured, failed, was kept or was put back, and what a run notes.
+# Why something was not measured, failed, was kept or was put back, what a run notes, and what is wrong with its file.
 # An argument that may be missing is "absent" then.
 
 ## Why a rung was not measured
@@ -102,3 +102,14 @@ run-note =
 search-round =
     .screening = { $settings } 通りの設定の予備選別
     .race = 最良になりうる設定の絞り込み
+
+## What is wrong with a run file
+
+run-warning =
+    .cut-line = { $line } 行目が途中で切れているため、除外しました
+    .unknown-kind = { $line } 行目は未知の種類 `{ $kind }` のため、除外しました
+    .more-unknown = ほかにも未知の種類の行が { $count } 行あり、除外しました
+    .unfinished = 測定が最後まで実行されていません。それまでに測定した分だけを示します
+    .two-schedules = `{ $experiment }` には `{ $phase }` の計画が 2 つあるため、最初の計画を使用しました
+    .strays = どの計画にも属さない試行が { $count } 回あり、集計から除外しました
+    .many-workloads = 最初の { $most } 種類の負荷だけを分析しました

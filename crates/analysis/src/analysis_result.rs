@@ -596,5 +596,5 @@ pub struct RunAnalysis {
     /// Whether the run ended by itself.
     pub finished: bool,
     /// What was wrong with the file.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }

@@ -118,13 +118,13 @@ fn joint(schedule: &Schedule, confidence: f64) -> Option<f64> {
     })
 }
 
-/// How people read a phase.
-pub(crate) const fn phase_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::SameAgainstSame => "same against same",
-        Phase::Compare => "compare",
-        Phase::Confirm => "confirm",
-    }
+/// A phase, as failures and warnings name it.
+pub(crate) fn phase_name(phase: Phase) -> Message {
+    say(match phase {
+        Phase::SameAgainstSame => "trial-failure.same",
+        Phase::Compare => "trial-failure.compare",
+        Phase::Confirm => "trial-failure.confirm",
+    })
 }
 
 /// Processor time per byte and retransmits of some trials.
@@ -252,13 +252,8 @@ impl Visit {
 
     /// What is listed of it where it failed.
     fn failed(&self, reason: Option<Message>) -> Message {
-        let phase = say(match self.phase {
-            Phase::SameAgainstSame => "trial-failure.same",
-            Phase::Compare => "trial-failure.compare",
-            Phase::Confirm => "trial-failure.confirm",
-        });
         say("trial-failure.of-visit")
-            .with("phase", phase)
+            .with("phase", phase_name(self.phase))
             .count("block", u64::from(self.block) + 1)
             .with("arm", format!("{:?}", self.arm))
             .with("direction", self.response)

@@ -53,7 +53,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
     let bench = bench(run, &trials, &mut warnings);
     let finished = events(run).any(|event| *event == Event::Finished);
     if !finished {
-        warnings.push("the run did not end by itself; what is here is what it had by then".into());
+        warnings.push(say("run-warning.unfinished"));
     }
     RunAnalysis {
         plan: run.header.plan.clone(),
@@ -254,7 +254,7 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
 fn experiments(
     run: &Run,
     trials: &[&TrialRecord],
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Message>,
 ) -> Vec<ExperimentResult> {
     let mut schedules: Vec<&Schedule> = Vec::new();
     for record in &run.records {
@@ -265,11 +265,10 @@ fn experiments(
             earlier.experiment == schedule.experiment && earlier.phase == schedule.phase
         });
         if again {
-            warnings.push(format!(
-                "`{}` has two schedules for `{}`; the first one counts",
-                schedule.experiment,
-                phase_name(schedule.phase)
-            ));
+            let warning = say("run-warning.two-schedules")
+                .with("experiment", &schedule.experiment)
+                .with("phase", phase_name(schedule.phase));
+            warnings.push(warning);
         } else {
             schedules.push(schedule);
         }
@@ -329,7 +328,7 @@ fn empty(run: &Run, schedule: &Schedule) -> ExperimentResult {
     }
 }
 
-fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &mut Vec<String>) {
+fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &mut Vec<Message>) {
     let strays = trials
         .iter()
         .filter(|trial| match &trial.stage {
@@ -346,13 +345,11 @@ fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &m
         })
         .count();
     if strays > 0 {
-        warnings.push(format!(
-            "{strays} trials belong to no schedule and do not count"
-        ));
+        warnings.push(say("run-warning.strays").count("count", strays));
     }
 }
 
-fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<BenchSamples> {
+fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<Message>) -> Vec<BenchSamples> {
     let of_bench: Vec<&TrialRecord> = trials
         .iter()
         .copied()
@@ -395,7 +392,7 @@ fn test_of(trial: &TrialRecord) -> Option<String> {
 /// The workloads of a bench by their tests, in the order in which each came first.
 fn kinds_of_bench<'a>(
     of_bench: &[&'a TrialRecord],
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Message>,
 ) -> Vec<(Option<String>, &'a Workload)> {
     let mut workloads: Vec<(Option<String>, &Workload)> = Vec::new();
     for trial in of_bench {
@@ -404,8 +401,7 @@ fn kinds_of_bench<'a>(
             continue;
         }
         if workloads.len() == BENCHES_MAX {
-            let text = format!("only the first {BENCHES_MAX} of its workloads are analysed");
-            warnings.push(text);
+            warnings.push(say("run-warning.many-workloads").count("most", BENCHES_MAX));
             break;
         }
         workloads.push(kind);

@@ -274,7 +274,7 @@ pub struct Run {
     /// The records, in order.
     pub records: Vec<Record>,
     /// What was wrong with the file and could be passed over, for people.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ fn a_failed_trial_costs_its_block_and_says_so() {
         ["incomplete-blocks phase=(phase.compare) direction=(direction.read) complete=5 planned=6"]
     );
     assert_eq!(
-        analysis.warnings,
+        english(&analysis.warnings),
         ["the run did not end by itself; what is here is what it had by then"]
     );
 }
@@ -173,7 +173,7 @@ fn discarded_misplaced_and_stray_trials_do_not_count() {
         ["misplaced-trials phase=(phase.compare) count=2"]
     );
     assert_eq!(
-        analysis.warnings,
+        english(&analysis.warnings),
         ["1 trials belong to no schedule and do not count"]
     );
 }

@@ -83,7 +83,8 @@ pub struct Report<'a> {
     #[schemars(with = "Vec<String>")]
     pub notes: &'a [Message],
     /// What is wrong with the run file and could be passed over.
-    pub warnings: &'a [String],
+    #[schemars(with = "Vec<String>")]
+    pub warnings: &'a [Message],
 }
 
 /// The computed limit of the slowest hop.

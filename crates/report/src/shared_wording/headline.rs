@@ -188,7 +188,7 @@ pub(crate) fn alerts(analysis: &RunAnalysis) -> Vec<Said> {
         alerts.push(Said::new(Tone::Bad, said(&sentence)));
     }
     alerts.extend(analysis.warnings.iter().map(|warning| {
-        let sentence = say("alert.run-file").with("warning", warning.to_string());
+        let sentence = say("alert.run-file").with("warning", warning.clone());
         Said::new(Tone::Doubtful, said(&sentence))
     }));
     alerts

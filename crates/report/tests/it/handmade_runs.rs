@@ -327,7 +327,7 @@ pub(crate) fn check_nothing_measured() -> RunAnalysis {
     let mut run = empty(Plan::Check { share: share() });
     run.facts.clear();
     run.finished = false;
-    run.warnings = vec!["line 7 was cut off and is left out".into()];
+    run.warnings = vec![say("run-warning.cut-line").count("line", 7_u64)];
     run
 }
 
@@ -606,7 +606,7 @@ pub(crate) fn tune_unfinished() -> RunAnalysis {
     one.decision = None;
     one.caveats = vec!["phase compare was cut short after 5 of 8 blocks".into()];
     run.finished = false;
-    run.warnings = vec!["line 93 was cut off and is left out".into()];
+    run.warnings = vec![say("run-warning.cut-line").count("line", 93_u64)];
     run
 }
 
