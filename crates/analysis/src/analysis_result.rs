@@ -90,7 +90,8 @@ pub struct BenchSamples {
     #[serde(rename = "more_than_fits")]
     pub exceeded: Option<f64>,
     /// Repetitions that failed, with their reasons.
-    pub failures: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub failures: Vec<Message>,
 }
 
 /// What answered the operations of a test.
@@ -166,9 +167,10 @@ pub struct ExperimentResult {
     pub samples: Vec<ArmSamples>,
     /// What was done about it, and why.
     #[serde(skip)]
-    pub decision: Option<(Decision, String)>,
+    pub decision: Option<(Decision, Message)>,
     /// Trials that failed, with their reasons.
-    pub failures: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub failures: Vec<Message>,
     /// What a reader must know: phases that were cut short.
     pub caveats: Vec<Message>,
 }
@@ -183,7 +185,7 @@ pub struct Untried {
     /// What was done about it.
     pub decision: Decision,
     /// Why.
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// A change of hosts that a run made.
@@ -240,7 +242,7 @@ pub struct LadderRung {
     /// Whether it loses against the one above; none where the two were not measured.
     pub loss: Option<Loss>,
     /// Why it was not measured.
-    pub not_measured: Option<String>,
+    pub not_measured: Option<Message>,
 }
 
 /// How sure a cause or a fix is.
@@ -590,9 +592,9 @@ pub struct RunAnalysis {
     /// Changes of hosts that the run made.
     pub changes: Vec<HostChange>,
     /// Notes of the run, for people.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
     /// Whether the run ended by itself.
     pub finished: bool,
     /// What was wrong with the file.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }

@@ -6,8 +6,8 @@ use std::net::IpAddr;
 
 use locale::{Message, say};
 use record::{
-    Arm, Bytes, Direction, HostLoad, Outcome, Phase, Question, Schedule, SmbSession, Stage, Task,
-    TrialRecord, TrialResult, Workload,
+    Arm, Bytes, Direction, Failure, HostLoad, Outcome, Phase, Question, Schedule, SmbSession,
+    Stage, Task, TrialRecord, TrialResult, Workload,
 };
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct PhaseResult {
     /// The counted trials.
     pub samples: Vec<ArmSamples>,
     /// Trials that failed, with their reasons.
-    pub failures: Vec<String>,
+    pub failures: Vec<Message>,
     /// What a reader must know.
     pub caveats: Vec<Message>,
     /// The blocks of this phase behind each response.
@@ -118,13 +118,13 @@ fn joint(schedule: &Schedule, confidence: f64) -> Option<f64> {
     })
 }
 
-/// How people read a phase.
-pub(crate) const fn phase_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::SameAgainstSame => "same against same",
-        Phase::Compare => "compare",
-        Phase::Confirm => "confirm",
-    }
+/// A phase, as failures and warnings name it.
+pub(crate) fn phase_name(phase: Phase) -> Message {
+    say(match phase {
+        Phase::SameAgainstSame => "trial-failure.same",
+        Phase::Compare => "trial-failure.compare",
+        Phase::Confirm => "trial-failure.confirm",
+    })
 }
 
 /// Processor time per byte and retransmits of some trials.
@@ -153,13 +153,18 @@ pub(crate) fn rate(result: &TrialResult) -> Option<f64> {
 }
 
 /// What an outcome failed of; a trial that moved nothing has failed too.
-pub(crate) fn failure(outcome: &Outcome) -> Option<String> {
+pub(crate) fn failure(outcome: &Outcome) -> Option<Message> {
     match outcome {
-        Outcome::Failed(failure) if failure.chain.is_empty() => Some("it failed".into()),
-        Outcome::Failed(failure) => Some(failure.chain.join(": ")),
-        Outcome::Measured(result) if rate(result).is_none() => Some("it moved no bytes".into()),
+        Outcome::Failed(failure) => Some(why_failed(failure)),
+        Outcome::Measured(result) if rate(result).is_none() => Some(say("trial-failure.no-bytes")),
         Outcome::Measured(_) => None,
     }
+}
+
+/// Why a trial failed, with its causes.
+pub(crate) fn why_failed(failure: &Failure) -> Message {
+    let causes = failure.chain_message();
+    causes.unwrap_or_else(|| say("trial-failure.unexplained"))
 }
 
 struct Counted<'a> {
@@ -246,15 +251,14 @@ impl Visit {
     }
 
     /// What is listed of it where it failed.
-    fn failed(&self, reason: &str) -> String {
-        let wash_out = if self.discarded { ", wash-out" } else { "" };
-        format!(
-            "{}, block {}, {:?}, {}{wash_out}: {reason}",
-            phase_name(self.phase),
-            u64::from(self.block) + 1,
-            self.arm,
-            self.response.as_str()
-        )
+    fn failed(&self, reason: Option<Message>) -> Message {
+        say("trial-failure.of-visit")
+            .with("phase", phase_name(self.phase))
+            .count("block", u64::from(self.block) + 1)
+            .with("arm", format!("{:?}", self.arm))
+            .with("direction", self.response)
+            .with_known("discarded", self.discarded.then_some(""))
+            .with_known("reason", reason)
     }
 }
 
@@ -270,12 +274,12 @@ fn count<'a>(
         let Some(visit) = Visit::of(trial, schedule) else {
             continue;
         };
-        if let Some(reason) = failure(&trial.outcome) {
-            list_failure(&mut result.failures, visit.failed(&reason));
-            continue;
-        }
-        let Outcome::Measured(measured) = &trial.outcome else {
-            continue;
+        let measured = match &trial.outcome {
+            Outcome::Measured(measured) if rate(measured).is_some() => measured,
+            outcome => {
+                list_failure(&mut result.failures, || visit.failed(failure(outcome)));
+                continue;
+            }
         };
         if visit.discarded {
             continue;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use locale::say;
+use locale::{Message, say};
 use record::{
     Direction, Event, Outcome, Phase, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord,
     TrialResult, Workload,
@@ -13,7 +13,7 @@ use stats::{PairedRatios, Unit};
 
 use crate::benchmark_figures;
 use crate::diagnosis;
-use crate::phase_effects::{costs, failure, phase, phase_name};
+use crate::phase_effects::{costs, phase, phase_name, why_failed};
 use crate::{
     BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind, Untried,
 };
@@ -53,7 +53,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
     let bench = bench(run, &trials, &mut warnings);
     let finished = events(run).any(|event| *event == Event::Finished);
     if !finished {
-        warnings.push("the run did not end by itself; what is here is what it had by then".into());
+        warnings.push(say("run-warning.unfinished"));
     }
     RunAnalysis {
         plan: run.header.plan.clone(),
@@ -164,12 +164,10 @@ fn events(run: &Run) -> impl Iterator<Item = &Event> {
     })
 }
 
-fn notes(run: &Run) -> Vec<String> {
+fn notes(run: &Run) -> Vec<Message> {
     events(run)
-        .filter_map(|event| match event {
-            Event::Note { text } => Some(text.clone()),
-            _ => None,
-        })
+        .filter(|event| matches!(event, Event::Note { .. }))
+        .filter_map(Event::message)
         .collect()
 }
 
@@ -220,7 +218,7 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
         let Event::Decided {
             experiment,
             decision,
-            reason,
+            ..
         } = event
         else {
             continue;
@@ -228,12 +226,15 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
         if experiments.iter().any(|one| one.experiment == *experiment) {
             continue;
         }
+        let Some(reason) = event.message() else {
+            continue;
+        };
         // The last decision holds.
         if let Some(known) = places
             .get(experiment.as_str())
             .map(|place| &mut found[*place])
         {
-            (known.decision, known.reason) = (*decision, reason.clone());
+            (known.decision, known.reason) = (*decision, reason);
             continue;
         }
         places.insert(experiment, found.len());
@@ -244,7 +245,7 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
                 None => levels.next().cloned(),
             },
             decision: *decision,
-            reason: reason.clone(),
+            reason,
         });
     }
     found
@@ -253,7 +254,7 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
 fn experiments(
     run: &Run,
     trials: &[&TrialRecord],
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Message>,
 ) -> Vec<ExperimentResult> {
     let mut schedules: Vec<&Schedule> = Vec::new();
     for record in &run.records {
@@ -264,11 +265,10 @@ fn experiments(
             earlier.experiment == schedule.experiment && earlier.phase == schedule.phase
         });
         if again {
-            warnings.push(format!(
-                "`{}` has two schedules for `{}`; the first one counts",
-                schedule.experiment,
-                phase_name(schedule.phase)
-            ));
+            let warning = say("run-warning.two-schedules")
+                .with("experiment", &schedule.experiment)
+                .with("phase", phase_name(schedule.phase));
+            warnings.push(warning);
         } else {
             schedules.push(schedule);
         }
@@ -311,8 +311,8 @@ fn empty(run: &Run, schedule: &Schedule) -> ExperimentResult {
             Event::Decided {
                 experiment,
                 decision,
-                reason,
-            } if *experiment == schedule.experiment => Some((*decision, reason.clone())),
+                ..
+            } if *experiment == schedule.experiment => Some((*decision, event.message()?)),
             _ => None,
         })
         .last();
@@ -328,7 +328,7 @@ fn empty(run: &Run, schedule: &Schedule) -> ExperimentResult {
     }
 }
 
-fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &mut Vec<String>) {
+fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &mut Vec<Message>) {
     let strays = trials
         .iter()
         .filter(|trial| match &trial.stage {
@@ -345,13 +345,11 @@ fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &m
         })
         .count();
     if strays > 0 {
-        warnings.push(format!(
-            "{strays} trials belong to no schedule and do not count"
-        ));
+        warnings.push(say("run-warning.strays").count("count", strays));
     }
 }
 
-fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<BenchSamples> {
+fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<Message>) -> Vec<BenchSamples> {
     let of_bench: Vec<&TrialRecord> = trials
         .iter()
         .copied()
@@ -394,7 +392,7 @@ fn test_of(trial: &TrialRecord) -> Option<String> {
 /// The workloads of a bench by their tests, in the order in which each came first.
 fn kinds_of_bench<'a>(
     of_bench: &[&'a TrialRecord],
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Message>,
 ) -> Vec<(Option<String>, &'a Workload)> {
     let mut workloads: Vec<(Option<String>, &Workload)> = Vec::new();
     for trial in of_bench {
@@ -403,8 +401,7 @@ fn kinds_of_bench<'a>(
             continue;
         }
         if workloads.len() == BENCHES_MAX {
-            let text = format!("only the first {BENCHES_MAX} of its workloads are analysed");
-            warnings.push(text);
+            warnings.push(say("run-warning.many-workloads").count("most", BENCHES_MAX));
             break;
         }
         workloads.push(kind);
@@ -429,10 +426,10 @@ fn bench_samples(
                 let rate = result.bytes_per_second();
                 served.extend(rate.and_then(|rate| served_per_byte(&trial.loads, rate)));
             }
-            Outcome::Measured(_) => list_failure(&mut failures, "it did nothing".into()),
-            failed @ Outcome::Failed(_) => {
-                list_failure(&mut failures, failure(failed).unwrap_or_default());
+            Outcome::Measured(_) => {
+                list_failure(&mut failures, || say("error-experiment.did-nothing"));
             }
+            Outcome::Failed(failure) => list_failure(&mut failures, || why_failed(failure)),
         }
     }
     let passes = measured.iter();

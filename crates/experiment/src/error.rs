@@ -3,7 +3,7 @@
 use std::fmt;
 
 use locale::{Language, Message, say};
-use record::{Failure, chain};
+use record::Failure;
 
 /// Why an experiment could not be run or finished. Unless it says otherwise, everything is as it was
 /// at the start.
@@ -57,12 +57,7 @@ impl fmt::Display for Error {
 }
 
 /// A failure's causes in one line, as something that can be said in any language.
-fn why(failure: &Failure) -> Message {
-    let whole = chain(failure.chain_messages());
+pub(crate) fn why(failure: &Failure) -> Message {
+    let whole = failure.chain_message();
     whole.unwrap_or_else(|| say("error-experiment.no-reason"))
-}
-
-/// A failure's causes in one line.
-pub(crate) fn text(failure: &Failure) -> String {
-    Language::English.say(&why(failure))
 }

@@ -4,6 +4,7 @@
 //! run file before the phase's first trial. Everything that touches machines is behind one trait,
 //! [`Testbed`]; a simulated one makes the stop rule, restoring and tuning a matter of milliseconds.
 
+mod decision_reasons;
 mod design;
 mod error;
 mod gaussian_process;
@@ -20,7 +21,7 @@ pub use design::{
 };
 pub use error::Error;
 pub use phase_execution::{Hooks, Progress, Sink};
-pub use search::{CANDIDATES_MAX, SCREENED_OUT, SearchPlan, TOGETHER, search};
+pub use search::{CANDIDATES_MAX, SearchPlan, TOGETHER, search};
 pub use testbed::{SwitchCost, Testbed, TrialLength, switch_cost};
 pub use tune::{Decided, Ended, TuneOutcome, tune};
 pub use tune_plan::{

@@ -1,13 +1,14 @@
 //! Runs one phase: every trial is in the run file before anybody computes with it.
 
 use analysis::{NoiseFloor, PhaseResult};
+use locale::Message;
 use record::{
     Arm, Decision, Direction, Event, Failure, FailureKind, Level, Nanoseconds, Outcome, Phase,
     Record, Round, RunWriter, Schedule, Stage, TrialRecord,
 };
 use stats::PairedRatios;
 
-use crate::error::text;
+use crate::error::why;
 use crate::testbed::{Testbed, TrialLength, check, lasted, rate};
 
 /// Where records go. What `append` has taken is safe.
@@ -47,14 +48,14 @@ pub enum Progress {
     /// A round of a search begins.
     RoundBegins {
         /// What it is for.
-        what: String,
+        what: Message,
         /// Trials that count in it.
         trials: usize,
     },
     /// Something worth knowing was found out.
     Found {
         /// What, in a sentence.
-        text: String,
+        text: Message,
     },
     /// An arm is being set.
     Setting {
@@ -77,7 +78,7 @@ pub enum Progress {
     /// A trial is over.
     TrialEnds {
         /// Payload bytes per second, or why there are none.
-        rate: Result<f64, String>,
+        rate: Result<f64, Message>,
     },
     /// A candidate was decided.
     Decided {
@@ -86,7 +87,7 @@ pub enum Progress {
         /// What was done.
         decision: Decision,
         /// Why.
-        reason: String,
+        reason: Message,
     },
     /// Everything is being put back.
     Restoring,
@@ -274,9 +275,10 @@ impl Bench<'_, '_> {
     }
 
     /// Tells something worth knowing, now and in the run file.
-    pub(crate) fn tell(&mut self, text: String) -> Result<(), Interruption> {
-        (self.hooks.progress)(Progress::Found { text: text.clone() });
-        self.event(Event::Note { text })
+    pub(crate) fn tell(&mut self, text: Message) -> Result<(), Interruption> {
+        let note = Event::note(&text);
+        (self.hooks.progress)(Progress::Found { text });
+        self.event(note)
     }
 
     /// Ends the experiment when somebody asked for it.
@@ -299,17 +301,17 @@ impl Bench<'_, '_> {
         }
     }
 
-    /// Runs a round of a search. Whether a switch needs a trial that does not count is for
+    /// Runs a round of a search, which is for `what`. Whether a switch needs a trial that does not count is for
     /// `washes_out` to say. Gives the trials that count, or the last failure where more failed than the
     /// plan bears.
     pub(crate) fn round(
         &mut self,
-        round: &Round,
+        (round, what): (&Round, Message),
         washes_out: &dyn Fn(&Level, &Level) -> bool,
     ) -> Result<Result<Vec<TrialRecord>, Failure>, Interruption> {
         self.record(&Record::Round(round.clone()))?;
         (self.hooks.progress)(Progress::RoundBegins {
-            what: round.what.clone(),
+            what,
             trials: round.blocks.iter().map(Vec::len).sum::<usize>() * round.responses.len(),
         });
         let mut running = Running::default();
@@ -439,7 +441,7 @@ impl Bench<'_, '_> {
         self.counted += usize::from(!is_discarded(&record));
         let rate = rate(&record.workload, &record.outcome);
         let failure = rate.as_ref().err().cloned();
-        let rate = rate.map_err(|failure| text(&failure));
+        let rate = rate.map_err(|failure| why(&failure));
         (self.hooks.progress)(Progress::TrialEnds { rate });
         running.trials.push(record);
         match failure {

@@ -14,6 +14,7 @@ mod screening;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use locale::{Language, Message, say};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use record::{
@@ -21,11 +22,11 @@ use record::{
 };
 
 use crate::Error;
-use crate::error::text;
+use crate::error::why;
 use crate::gaussian_process::Observation;
 use crate::phase_execution::{Hooks, Interruption, Progress};
 use crate::testbed::{Testbed, same_place};
-use crate::tune::{Judged, NO_TIME, TuneOutcome, Tuning, merged, needs_wash_out};
+use crate::tune::{Judged, TuneOutcome, Tuning, merged, needs_wash_out};
 use crate::tune_plan::Candidate;
 use screening::design;
 
@@ -33,8 +34,6 @@ pub use plan::{CANDIDATES_MAX, SearchPlan};
 
 /// Id of the experiment that holds everything that is kept against the start.
 pub const TOGETHER: &str = "together";
-/// What the reason of a candidate begins with that was not worth a proof.
-pub const SCREENED_OUT: &str = "screened out: ";
 /// The most times that a screening goes through its settings.
 const SCREENINGS_MAX: usize = 3;
 /// The most trials of a race.
@@ -152,7 +151,7 @@ impl Search<'_, '_> {
             if level.settings == self.tuning.start.settings {
                 kept.iter_mut()
                     .for_each(|factor| factor.retain(|one| *one != index));
-                let reason = "nothing to try: it is so already".to_owned();
+                let reason = say("decided.so-already");
                 self.tuning.decide(candidate, Decision::Returned, reason)?;
             }
         }
@@ -181,7 +180,7 @@ impl Search<'_, '_> {
             match self.tuning.revert_to(&level) {
                 Ok(()) => {}
                 Err(Interruption::Failed(failure)) if failure.kind != FailureKind::Interrupted => {
-                    let reason = format!("it cannot be set: {}", text(&failure));
+                    let reason = say("decided.cannot-be-set").with("reason", why(&failure));
                     self.tuning.decide(candidate, Decision::Returned, reason)?;
                     self.factors
                         .iter_mut()
@@ -210,10 +209,8 @@ impl Search<'_, '_> {
             let Some(last) = last.filter(|_| self.left() < screening + self.needed(1)) else {
                 return Ok(());
             };
-            let reason = format!(
-                "{NO_TIME} to try it: a trial takes {:.1} s here",
-                self.trial_seconds()
-            );
+            let seconds = format!("{:.1}", self.trial_seconds());
+            let reason = say("decided.no-time-to-try").with("seconds", seconds);
             let candidate = &self.plan.tune.candidates[last];
             self.tuning.decide(candidate, Decision::Returned, reason)?;
             for factor in &mut self.factors {
@@ -239,14 +236,14 @@ impl Search<'_, '_> {
     /// Measures settings; those that fail are not seen.
     fn measure(
         &mut self,
-        what: String,
+        what: Message,
         points: &[Vec<usize>],
         blocks: &[Vec<usize>],
     ) -> Result<(), Interruption> {
         let place = |place: &usize| u32::try_from(*place).unwrap_or(u32::MAX);
         let round = Round {
             round: self.rounds,
-            what,
+            what: Language::English.say(&what),
             levels: points.iter().map(|point| self.level(point)).collect(),
             blocks: blocks
                 .iter()
@@ -255,7 +252,7 @@ impl Search<'_, '_> {
             responses: self.plan.tune.responses.clone(),
         };
         self.rounds += 1;
-        let trials = self.tuning.bench.round(&round, &needs_wash_out)?;
+        let trials = self.tuning.bench.round((&round, what), &needs_wash_out)?;
         let trials = trials.map_err(Interruption::Failed)?;
         let mut visits: BTreeMap<(u32, u32, u32), Vec<f64>> = BTreeMap::new();
         for trial in &trials {

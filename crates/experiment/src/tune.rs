@@ -3,31 +3,28 @@
 mod keep_or_restore;
 mod two_stage;
 
-use analysis::{Effect, NoiseFloor, PhaseResult};
-use locale::say;
+use analysis::{NoiseFloor, PhaseResult};
+use locale::{Message, say};
 use record::{
     Decision, Direction, Event, Failure, FailureKind, LEVELS_JOINED, Level, Phase, Setting,
 };
-use stats::Verdict;
 use stats::two_stage_with_futility::Fallback;
 
 use crate::Error;
+use crate::decision_reasons::{differences, last_failure};
 use crate::phase_execution::{Bench, Hooks, Interruption, PhaseEnd, Progress};
 use crate::testbed::{SwitchCost, Testbed, check, same_place, switch_cost};
 use crate::tune_plan::{BASELINE, Candidate, START_NAME, TunePlan};
 
-/// Why a candidate is returned that the time of a search did not reach.
-pub(crate) const NO_TIME: &str = "no time was left";
-
 /// What became of one candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Decided {
     /// Its id.
     pub experiment: String,
     /// What was done.
     pub decision: Decision,
     /// Why, with the numbers.
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// How `tune` ended.
@@ -140,8 +137,7 @@ impl Tuning<'_, '_> {
             self.bench.stop_if_asked()?;
             let with = merged(&best, &candidate.level);
             if with.settings == best.settings {
-                let reason = "nothing to try: it is so already".to_owned();
-                self.decide(candidate, Decision::Returned, reason)?;
+                self.decide(candidate, Decision::Returned, say("decided.so-already"))?;
                 errors.spent(true);
                 continue;
             }
@@ -167,7 +163,7 @@ impl Tuning<'_, '_> {
     pub(crate) fn baseline(
         &mut self,
         judged: Judged,
-    ) -> Result<Result<PhaseResult, String>, Interruption> {
+    ) -> Result<Result<PhaseResult, Message>, Interruption> {
         let plan = self.plan;
         let levels = [&self.start, &self.start];
         let schedule = plan.schedule(BASELINE, Phase::SameAgainstSame, levels, 0);
@@ -185,21 +181,12 @@ impl Tuning<'_, '_> {
             Judged::Together => !alarms.is_empty(),
             Judged::Apart => alarms.len() == plan.responses.len(),
         };
-        let off = alarms.iter().map(|floor| {
-            let response = floor.response.as_str();
-            format!("{response} {}", numbers(&floor.ratio))
-        });
-        let off = off.collect::<Vec<_>>().join(", ");
+        let differed = |id| say(id).with("effects", differences(&alarms));
         if stops {
-            return Ok(Err(format!(
-                "undecided: the baseline differed from itself ({off}), so no difference here can be believed"
-            )));
+            return Ok(Err(differed("decided.baseline-differed")));
         }
         if !alarms.is_empty() {
-            self.bench.tell(format!(
-                "the baseline differed from itself ({off}): what a change gains or costs there cannot be \
-                 told, so changes are judged by the rest"
-            ))?;
+            self.bench.tell(differed("run-note.baseline-differed"))?;
         }
         let sure = |response: &Direction| {
             let mut floors = result.noise.iter();
@@ -209,14 +196,8 @@ impl Tuning<'_, '_> {
                 .is_some_and(|reached| reached + 1e-12 >= plan.confidence)
         };
         if let Some(response) = plan.responses.iter().find(|response| !sure(response)) {
-            return Ok(Err(format!(
-                "undecided: too few blocks of the baseline against itself were measured ({}) to know the noise: {}",
-                response.as_str(),
-                result
-                    .failures
-                    .last()
-                    .map_or("no reason was given", String::as_str)
-            )));
+            let few = say("decided.few-blocks").with("direction", *response);
+            return Ok(Err(few.with("reason", last_failure(&result))));
         }
         Ok(Ok(result))
     }
@@ -235,7 +216,7 @@ impl Tuning<'_, '_> {
         &mut self,
         candidate: &Candidate,
         decision: Decision,
-        reason: String,
+        reason: Message,
     ) -> Decided {
         (self.bench.hooks.progress)(Progress::Decided {
             experiment: candidate.id.clone(),
@@ -255,10 +236,10 @@ impl Tuning<'_, '_> {
         &mut self,
         candidate: &Candidate,
         decision: Decision,
-        reason: String,
+        reason: Message,
     ) -> Result<(), Interruption> {
         let decided = self.judge(candidate, decision, reason);
-        self.bench.event(decided_event(decided))
+        self.bench.event(decided_event(&decided))
     }
 }
 
@@ -301,12 +282,12 @@ fn read_start(testbed: &mut dyn Testbed, plan: &TunePlan) -> Result<Level, Error
     }
 }
 
-fn decided_event(decided: Decided) -> Event {
-    Event::Decided {
-        experiment: decided.experiment,
-        decision: decided.decision,
-        reason: decided.reason,
-    }
+fn decided_event(decided: &Decided) -> Event {
+    Event::decided(
+        decided.experiment.clone(),
+        decided.decision,
+        &decided.reason,
+    )
 }
 
 /// A level with a candidate's settings in the place of its own.
@@ -333,67 +314,4 @@ pub(crate) fn merged(base: &Level, candidate: &Level) -> Level {
 /// Trials run in fresh sessions, so only what outlives a session must be washed out.
 pub(crate) fn needs_wash_out(from: &Level, to: &Level) -> bool {
     switch_cost(from, to) >= SwitchCost::LinkReset
-}
-
-/// Why a comparison did not win.
-pub(crate) fn lost(result: &PhaseResult) -> String {
-    let worse = result
-        .effects
-        .iter()
-        .any(|effect| effect.verdict == Verdict::Worse);
-    let open = result
-        .effects
-        .iter()
-        .any(|effect| effect.verdict == Verdict::Undecided);
-    let head = if result.effects.is_empty() {
-        return format!(
-            "nothing was measured: {}",
-            result
-                .failures
-                .last()
-                .map_or("no reason was given", String::as_str)
-        );
-    } else if worse {
-        "it costs something"
-    } else if open {
-        "not proven"
-    } else {
-        "it makes no difference that matters"
-    };
-    let mut text = format!("{head}: {}", effects_text(&result.effects));
-    let settle = result
-        .effects
-        .iter()
-        .filter_map(|effect| effect.blocks_to_settle)
-        .max();
-    if let Some(blocks) = settle {
-        text.push_str(&format!("; about {blocks} blocks would settle it"));
-    }
-    if !result.failures.is_empty() {
-        text.push_str(&format!("; {} trials failed", result.failures.len()));
-    }
-    text
-}
-
-pub(crate) fn effects_text(effects: &[Effect]) -> String {
-    let texts: Vec<String> = effects
-        .iter()
-        .map(|effect| {
-            format!(
-                "{} {} {}",
-                effect.response.as_str(),
-                numbers(&effect.ratio),
-                effect.verdict.as_str()
-            )
-        })
-        .collect();
-    texts.join(", ")
-}
-
-/// `1.049 [1.045, 1.052]`.
-fn numbers(ratio: &stats::Estimate) -> String {
-    match ratio.interval {
-        Some([low, high]) => format!("{:.3} [{low:.3}, {high:.3}]", ratio.value),
-        None => format!("{:.3} [no interval]", ratio.value),
-    }
 }

@@ -1,5 +1,6 @@
 //! One trial as a number: its rate, what that counts, what it cost, why it failed.
 
+use locale::{Language, Message, say};
 use record::{HostLoad, Task, TrialResult, Workload};
 use stats::Unit;
 
@@ -57,10 +58,19 @@ pub fn served_per_byte(loads: &[HostLoad], rate: f64) -> Option<f64> {
 }
 
 /// Adds a failure to a list that cannot grow for ever.
-pub fn list_failure(failures: &mut Vec<String>, text: String) {
+pub fn list_failure(failures: &mut Vec<Message>, failure: impl FnOnce() -> Message) {
     match failures.len() {
-        0..FAILURES_LISTED_MAX => failures.push(text.chars().take(FAILURE_CHARS_MAX).collect()),
-        FAILURES_LISTED_MAX => failures.push("and more".into()),
+        0..FAILURES_LISTED_MAX => failures.push(shortened(failure())),
+        FAILURES_LISTED_MAX => failures.push(say("trial-failure.more")),
         _ => {}
+    }
+}
+
+/// A failure, or the first letters of its text where that is too long.
+fn shortened(failure: Message) -> Message {
+    let text = Language::English.say(&failure);
+    match text.char_indices().nth(FAILURE_CHARS_MAX) {
+        Some((end, _)) => Message::from(&text[..end]),
+        None => failure,
     }
 }

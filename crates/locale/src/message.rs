@@ -42,6 +42,10 @@ pub enum Argument {
     Names(Vec<String>),
     /// Several things, the last of them behind an "and".
     List(Vec<Argument>),
+    /// Parts of a sentence, with commas between them.
+    Series(Vec<Message>),
+    /// Sentences that belong together, with the mark that ends a clause between them.
+    Clauses(Vec<Message>),
 }
 
 /// The id of a text that is said as it is.

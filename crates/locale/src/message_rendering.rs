@@ -151,7 +151,26 @@ impl Language {
                 let things: Vec<String> = things.iter().map(|one| self.argument(one)).collect();
                 self.list(&things)
             }
+            Argument::Series(parts) => self.joined(
+                parts,
+                match self {
+                    Self::English => ", ",
+                    Self::Japanese => "、",
+                },
+            ),
+            Argument::Clauses(clauses) => self.joined(
+                clauses,
+                match self {
+                    Self::English => "; ",
+                    Self::Japanese => "。",
+                },
+            ),
         }
+    }
+
+    fn joined(self, messages: &[Message], between: &str) -> String {
+        let texts: Vec<String> = messages.iter().map(|one| self.say(one)).collect();
+        texts.join(between)
     }
 
     fn bundle(self) -> &'static FluentBundle<FluentResource> {
@@ -207,6 +226,7 @@ macro_rules! resources {
             include_str!(concat!("../../../locale/", $language, "/plot.ftl")),
             include_str!(concat!("../../../locale/", $language, "/recipe.ftl")),
             include_str!(concat!("../../../locale/", $language, "/design.ftl")),
+            include_str!(concat!("../../../locale/", $language, "/reason.ftl")),
             include_str!(concat!("../../../locale/", $language, "/error.ftl")),
             include_str!(concat!("../../../locale/", $language, "/error-host.ftl")),
             include_str!(concat!("../../../locale/", $language, "/error-smb.ftl")),
@@ -299,5 +319,17 @@ mod tests {
         assert_eq!(Language::English.say(&found), "the cable");
         let found = found.with("gain", "2.00x");
         assert_eq!(Language::English.say(&found), "the cable; 2.00x");
+    }
+
+    #[test]
+    fn clauses_are_parted_as_their_language_does() {
+        let parts = vec![say("verdict.better"), say("verdict.worse")];
+        let message = |argument| say(PLAIN).with("text", argument);
+        let series = message(Argument::Series(parts.clone()));
+        let clauses = message(Argument::Clauses(parts));
+        assert_eq!(Language::English.say(&series), "better, worse");
+        assert_eq!(Language::English.say(&clauses), "better; worse");
+        assert_eq!(Language::Japanese.say(&series), "改善、悪化");
+        assert_eq!(Language::Japanese.say(&clauses), "改善。悪化");
     }
 }

@@ -9,7 +9,7 @@ use fluent_syntax::parser;
 use serde::{Deserialize, Serialize};
 
 use crate::message_rendering::ENGLISH_RESOURCES;
-use crate::{Argument, Message, PLAIN};
+use crate::{Argument, Language, Message, PLAIN};
 
 /// A message as it is kept. It may come from anywhere: [`Kept::message`] takes only what linerate can say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,21 @@ enum KeptArgument {
     Message(Box<Kept>),
     Names(Vec<String>),
     List(Vec<KeptArgument>),
+    Series(Vec<Kept>),
+    Clauses(Vec<Kept>),
 }
+
+/// Sentences within sentences that are kept at most. Each takes up to four levels of JSON, of which `serde_json` reads
+/// 128.
+const NESTED_MAX: usize = 24;
+/// Messages that are looked through for that of a text, at most: a file may bring any number.
+const MESSAGES_OF_A_TEXT_MAX: usize = 64;
+/// A message that may be longer is not said: some sentences say an argument twice, and what is nested in them would grow
+/// without end.
+const ENGLISH_BYTES_MAX: usize = 1 << 20;
+/// More than any sentence has without its arguments, and more than any number.
+const SENTENCE_BYTES: usize = 1_000;
+const NUMBER_BYTES: usize = 40;
 
 impl From<&Message> for Kept {
     fn from(message: &Message) -> Self {
@@ -62,11 +76,33 @@ impl From<&Argument> for KeptArgument {
             Argument::Message(message) => Self::Message(Box::new(message.into())),
             Argument::Names(names) => Self::Names(names.clone()),
             Argument::List(things) => Self::List(things.iter().map(Self::from).collect()),
+            Argument::Series(parts) => Self::Series(parts.iter().map(Kept::from).collect()),
+            Argument::Clauses(clauses) => Self::Clauses(clauses.iter().map(Kept::from).collect()),
         }
     }
 }
 
 impl Kept {
+    /// What stands beside the English of a message; none where that says the same in each language.
+    #[must_use]
+    pub fn of_message(message: &Message) -> Option<Self> {
+        let is_kept = message.id != PLAIN && nested(message) <= NESTED_MAX;
+        is_kept.then(|| message.into())
+    }
+
+    /// The message of an English text, out of those that are kept beside it, else the text alone. It is found by its
+    /// English, so that no file can say one thing in one language and another thing in another.
+    #[must_use]
+    pub fn of_text<'a>(text: &str, kept: impl IntoIterator<Item = &'a Self>) -> Message {
+        let mut messages = kept
+            .into_iter()
+            .take(MESSAGES_OF_A_TEXT_MAX)
+            .filter_map(Self::message)
+            .filter(|message| english_bytes(message) <= ENGLISH_BYTES_MAX);
+        let message = messages.find(|message| Language::English.say(message) == text);
+        message.unwrap_or_else(|| text.into())
+    }
+
     /// The message, if there is a sentence with this id that speaks of these arguments.
     #[must_use]
     pub fn message(&self) -> Option<Message> {
@@ -98,7 +134,71 @@ impl KeptArgument {
             Self::List(things) => {
                 Argument::List(things.iter().map(Self::argument).collect::<Option<_>>()?)
             }
+            Self::Series(parts) => Argument::Series(messages(parts)?),
+            Self::Clauses(clauses) => Argument::Clauses(messages(clauses)?),
         })
+    }
+}
+
+fn messages(kept: &[Kept]) -> Option<Vec<Message>> {
+    kept.iter().map(Kept::message).collect()
+}
+
+/// What a message takes at most in English.
+fn english_bytes(message: &Message) -> usize {
+    let said = SENTENCES.get(message.id).map_or(&[][..], Vec::as_slice);
+    let arguments = message.arguments.iter().map(|(name, argument)| {
+        let times = said.iter().filter(|one| *one == name).count();
+        argument_bytes(argument).saturating_mul(times)
+    });
+    arguments.fold(SENTENCE_BYTES, usize::saturating_add)
+}
+
+fn argument_bytes(argument: &Argument) -> usize {
+    match argument {
+        Argument::Text(text) => text.len(),
+        Argument::Names(names) => sum(names.iter().map(|name| name.len() + NUMBER_BYTES)),
+        Argument::Message(message) => english_bytes(message),
+        Argument::Series(messages) | Argument::Clauses(messages) => {
+            sum(messages.iter().map(english_bytes))
+        }
+        Argument::List(things) => sum(things.iter().map(argument_bytes)),
+        Argument::Rate(_)
+        | Argument::Bits(_)
+        | Argument::Share(_)
+        | Argument::Ratio(_)
+        | Argument::Seconds(_)
+        | Argument::Count(_)
+        | Argument::Bytes(_) => NUMBER_BYTES,
+    }
+}
+
+fn sum(lengths: impl Iterator<Item = usize>) -> usize {
+    lengths.fold(0, usize::saturating_add)
+}
+
+/// How many sentences stand within one another.
+fn nested(message: &Message) -> usize {
+    let arguments = message.arguments.iter();
+    1 + arguments.map(|(_, one)| nested_in(one)).max().unwrap_or(0)
+}
+
+fn nested_in(argument: &Argument) -> usize {
+    match argument {
+        Argument::Message(message) => nested(message),
+        Argument::Series(messages) | Argument::Clauses(messages) => {
+            messages.iter().map(nested).max().unwrap_or(0)
+        }
+        Argument::List(things) => 1 + things.iter().map(nested_in).max().unwrap_or(0),
+        Argument::Text(_)
+        | Argument::Rate(_)
+        | Argument::Bits(_)
+        | Argument::Share(_)
+        | Argument::Ratio(_)
+        | Argument::Seconds(_)
+        | Argument::Count(_)
+        | Argument::Bytes(_)
+        | Argument::Names(_) => 0,
     }
 }
 
@@ -153,12 +253,18 @@ fn variables(pattern: &Pattern<&'static str>) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Language, say};
+    use crate::say;
 
     #[test]
     fn what_is_kept_is_said_in_any_language_later() {
         let inner = say("headline.found").with("cause", "the cable");
-        let things = vec![Argument::Bits(1_000_000_000), Argument::Share(0.5)];
+        let parts = vec![inner.clone(), say("verdict.better")];
+        let things = vec![
+            Argument::Bits(1_000_000_000),
+            Argument::Share(0.5),
+            Argument::Series(parts.clone()),
+            Argument::Clauses(parts),
+        ];
         let message = say("list")
             .with("first", inner)
             .with("last", Argument::List(things));
@@ -171,6 +277,47 @@ mod tests {
         }
         let plain = Message::from("a text of a server");
         assert_eq!(Kept::from(&plain).message(), Some(plain));
+    }
+
+    #[test]
+    fn a_message_beside_a_text_says_that_text_or_nothing() {
+        let message = say("headline.found").with("cause", "the cable");
+        let kept = Kept::of_message(&message);
+        assert_eq!(Kept::of_text("the cable", &kept), message);
+        assert_eq!(Kept::of_text("all is well", &kept), "all is well".into());
+        assert_eq!(
+            Kept::of_text("the cable", &None::<Kept>),
+            "the cable".into()
+        );
+        assert_eq!(Kept::of_message(&"a text".into()), None);
+    }
+
+    #[test]
+    fn a_sentence_that_grows_without_end_is_not_said() {
+        let again = r#"{"id":"error-plan.runs-needed","arguments":{"runs":{"message":X}}}"#;
+        let mut text = r#"{"id":"plain","arguments":{"text":{"text":"x"}}}"#.to_owned();
+        for _ in 0..30 {
+            text = again.replace('X', &text);
+        }
+        let kept: Kept = serde_json::from_str(&text).expect("JSON");
+        assert!(kept.message().is_some());
+        assert_eq!(Kept::of_text("x", [&kept]), "x".into());
+    }
+
+    /// What is nested deeper is written as its text alone, as no reader would take it.
+    #[test]
+    fn all_that_is_kept_can_be_read() {
+        let mut message = say("headline.found").with("cause", "the cable");
+        let mut deepest = 0;
+        while let Some(kept) = Kept::of_message(&message) {
+            let text = serde_json::to_string(&kept).expect("JSON");
+            let read: Kept = serde_json::from_str(&text).expect("it is shallow enough");
+            assert_eq!(read.message(), Some(message.clone()));
+            deepest += 1;
+            let clauses = Argument::Clauses(vec![message]);
+            message = say("headline.found").with("cause", clauses);
+        }
+        assert_eq!(deepest, NESTED_MAX);
     }
 
     #[test]

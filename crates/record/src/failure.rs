@@ -5,6 +5,9 @@ use std::error::Error;
 use locale::{Kept, Language, Message, PLAIN, said, say};
 use serde::{Deserialize, Serialize};
 
+/// Causes of a failure that are said one behind the other in any language.
+const CHAIN_SAID_MAX: usize = 10;
+
 /// Why something failed, sorted by who has to act; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,14 +100,21 @@ impl Failure {
 
     /// One of its texts, as it can be said in any language.
     pub fn message(&self, text: &str) -> Message {
-        let mut messages = self.messages.iter().filter_map(Kept::message);
-        let message = messages.find(|message| Language::English.say(message) == text);
-        message.unwrap_or_else(|| text.into())
+        Kept::of_text(text, &self.messages)
     }
 
     /// The same of its whole chain.
     pub fn chain_messages(&self) -> impl Iterator<Item = Message> {
         self.chain.iter().map(|text| self.message(text))
+    }
+
+    /// Its whole chain as one message; none where it is empty. A file may have a chain of any length: a long one is
+    /// said as it is.
+    pub fn chain_message(&self) -> Option<Message> {
+        match self.chain.len() {
+            0..=CHAIN_SAID_MAX => chain(self.chain_messages()),
+            _ => Some(self.text().into()),
+        }
     }
 
     /// One of its texts, in the language that is spoken here.

@@ -295,7 +295,7 @@ impl Reader {
         while let Some((number, line)) = lines.next().map_err(|source| unread(path, source))? {
             if !line.ends_with(b"\n") {
                 run.warnings
-                    .push(format!("line {number} was cut off and is left out"));
+                    .push(say("run-warning.cut-line").count("line", number));
                 break;
             }
             match self.record((number, line), path)? {
@@ -303,18 +303,16 @@ impl Reader {
                 Ok(record) => run.records.push(record.clone()),
                 Err(kind) if passed_over < WARNINGS_MAX => {
                     passed_over += 1;
-                    run.warnings.push(format!(
-                        "line {number} has the unknown kind `{kind}` and is left out"
-                    ));
+                    let warning = say("run-warning.unknown-kind").count("line", number);
+                    run.warnings.push(warning.with("kind", kind));
                 }
                 Err(_) => passed_over += 1,
             }
         }
         if passed_over > WARNINGS_MAX {
             let more = passed_over - WARNINGS_MAX;
-            run.warnings.push(format!(
-                "{more} more lines have unknown kinds and are left out"
-            ));
+            run.warnings
+                .push(say("run-warning.more-unknown").count("count", more));
         }
         Ok(run)
     }

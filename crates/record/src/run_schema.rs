@@ -1,5 +1,6 @@
 //! What stands in a run file: a header and then tagged records.
 
+use locale::{Kept, Language, Message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -180,19 +181,64 @@ pub enum Event {
         experiment: String,
         /// What was done.
         decision: Decision,
-        /// Why, in a sentence.
+        /// Why, in a sentence, in English.
         reason: String,
+        /// The same as it can be said in other languages.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<Kept>,
     },
     /// Something worth knowing, for people.
     Note {
-        /// The text.
+        /// The text, in English.
         text: String,
+        /// The same as it can be said in other languages.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<Kept>,
     },
     /// The run ended by itself. A run without it was cut short.
     Finished,
     /// An event of a newer program, which this one does not know.
     #[serde(other)]
     Unknown,
+}
+
+impl Event {
+    /// A candidate was decided.
+    #[must_use]
+    pub fn decided(experiment: String, decision: Decision, reason: &Message) -> Self {
+        Self::Decided {
+            experiment,
+            decision,
+            reason: Language::English.say(reason),
+            message: Kept::of_message(reason),
+        }
+    }
+
+    /// Something worth knowing.
+    #[must_use]
+    pub fn note(message: &Message) -> Self {
+        Self::Note {
+            text: Language::English.say(message),
+            message: Kept::of_message(message),
+        }
+    }
+
+    /// What an event tells people, as it can be said in any language: why a candidate was decided, or a note.
+    #[must_use]
+    pub fn message(&self) -> Option<Message> {
+        match self {
+            Self::Decided {
+                reason: text,
+                message,
+                ..
+            }
+            | Self::Note { text, message } => Some(Kept::of_text(text, message)),
+            Self::ChangeOpened { .. }
+            | Self::ChangeUndone { .. }
+            | Self::Finished
+            | Self::Unknown => None,
+        }
+    }
 }
 
 /// A line after the header.
@@ -228,12 +274,14 @@ pub struct Run {
     /// The records, in order.
     pub records: Vec<Record>,
     /// What was wrong with the file and could be passed over, for people.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Level, Question};
+    use locale::{Language, say};
+
+    use super::{Decision, Event, Level, Question, Record};
 
     fn change(a: &str, b: &str) -> String {
         let level = |name: &str| Level {
@@ -248,6 +296,41 @@ mod tests {
             confidence: 0.95,
         };
         question.change()
+    }
+
+    #[test]
+    fn a_reason_is_english_in_the_file_and_can_be_said_in_any_language() {
+        let reason = say("decided.no-time-to-try").with("seconds", "2.5");
+        let event = Event::decided("mtu-9000".into(), Decision::Returned, &reason);
+        let at = crate::Nanoseconds::new(7);
+        let text = serde_json::to_string(&Record::Event { at, event }).expect("JSON");
+        let read: Record = serde_json::from_str(&text).expect("what we wrote");
+        let Record::Event { event, .. } = read else {
+            unreachable!("it is an event");
+        };
+        assert_eq!(event.message(), Some(reason.clone()));
+        let Event::Decided {
+            reason: english, ..
+        } = event
+        else {
+            unreachable!("a candidate was decided");
+        };
+        assert_eq!(english, Language::English.say(&reason));
+        assert!(text.contains(&english), "{text}");
+    }
+
+    /// As they were written before, by somebody else, and with another sentence beside the text.
+    #[test]
+    fn a_text_without_its_message_is_said_as_it_stands() {
+        for beside in [
+            "",
+            r#","message":{"id":"no-such-id"}"#,
+            r#","message":{"id":"decided.stopped"}"#,
+        ] {
+            let text = format!(r#"{{"event":"note","text":"the link was down"{beside}}}"#);
+            let event: Event = serde_json::from_str(&text).expect("a note");
+            assert_eq!(event.message(), Some("the link was down".into()));
+        }
     }
 
     #[test]

@@ -256,7 +256,7 @@ pub(crate) fn terminal(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis)
             page.paragraph(
                 2,
                 4,
-                &[(Ink::Toned(Tone::Bad), &what), (Ink::Plain, failure)],
+                &[(Ink::Toned(Tone::Bad), &what), (Ink::Plain, &said(failure))],
             );
         }
     }
@@ -444,7 +444,7 @@ pub(crate) fn html(recipe: &Recipe, analysis: &RunAnalysis, id: &str) -> Markup 
                     @for (bench, test) in tests(analysis) {
                         tr { @for (column, cell) in cells(bench, test).iter().enumerate() { td.n[column > 1] .w[column == 0] { (cell) } } }
                         @if let Some(facts) = beside(bench, test) { tr { td {} td {} td.small colspan="7" { (facts) } } }
-                        @for failure in &bench.failures { tr { td colspan="9" { (text("bench.failed")) " " (failure) } } }
+                        @for failure in &bench.failures { tr { td colspan="9" { (text("bench.failed")) " " (said(failure)) } } }
                     }
                 }
             }

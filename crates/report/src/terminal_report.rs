@@ -504,7 +504,7 @@ fn bench_workload(page: &mut Page, bench: &BenchSamples) {
             4,
             &[
                 (Ink::Toned(Tone::Bad), &text("bench.failed")),
-                (Ink::Plain, failure),
+                (Ink::Plain, &said(failure)),
             ],
         );
     }

@@ -1,5 +1,6 @@
 //! The rungs of the ladder, and whether each loses against the one above it.
 
+use locale::{Message, say};
 use record::{Direction, Rung, TrialRecord};
 
 use super::ladder_and_probe_trials::{Measured, fair, pairs_of, rate_of};
@@ -103,7 +104,7 @@ pub(super) fn rungs<'a>(
     of_ladder: &[(Rung, &TrialRecord)],
     trials: &[Measured<'a>],
     ceilings: &[(Direction, Ceiling)],
-    unknown: Option<String>,
+    unknown: Option<Message>,
 ) -> Vec<LadderRung> {
     let mut rungs = Vec::new();
     for direction in DIRECTIONS {
@@ -112,9 +113,8 @@ pub(super) fn rungs<'a>(
             .find(|(of, _)| *of == direction)
             .map(|(_, ceiling)| ceiling.rate.clone());
         let no_ceiling = || {
-            unknown.clone().unwrap_or_else(|| {
-                "no rate of the NICs in use is known that can be trusted".to_owned()
-            })
+            let unknown = unknown.clone();
+            unknown.unwrap_or_else(|| say("unmeasured.no-ceiling"))
         };
         rungs.push(LadderRung {
             rung: RungName::Ceiling,
@@ -247,10 +247,10 @@ pub(super) fn why_not_measured(
     of_ladder: &[(Rung, &TrialRecord)],
     rung: Rung,
     direction: Direction,
-) -> String {
+) -> Message {
     of_ladder
         .iter()
         .filter(|(of, trial)| *of == rung && trial.workload.direction() == direction)
         .find_map(|(_, trial)| failure(&trial.outcome))
-        .unwrap_or_else(|| format!("no {} trial was run", direction.as_str()))
+        .unwrap_or_else(|| say("unmeasured.no-trial").with("direction", direction))
 }

@@ -1,5 +1,6 @@
 //! The trials of a check, measured or not: those of the ladder, and those of probes.
 
+use locale::Message;
 use record::{
     ConnectionUse, Direction, Outcome, ProbeKind, Rung, ServerInterface, Stage, TrialRecord,
     TrialResult, Workload,
@@ -188,7 +189,7 @@ pub(super) fn probes(network: &Network, trials: &[&TrialRecord]) -> Vec<ProbeTri
 pub(super) fn measured<'a>(
     network: &Network<'a>,
     of_ladder: &[(Rung, &'a TrialRecord)],
-    unknown: &mut Option<String>,
+    unknown: &mut Option<Message>,
 ) -> Vec<Measured<'a>> {
     let mut trials = Vec::new();
     for (rung, trial) in of_ladder {

@@ -25,6 +25,7 @@ mod processor_limits;
 mod tcp_and_host_effort_per_rung;
 mod tcp_buffers;
 
+use locale::Message;
 use record::{Direction, HostFacts, PathFacts, TrialRecord, TrialResult};
 
 use crate::phase_effects::rate;
@@ -85,7 +86,7 @@ pub(crate) fn exceeded(
     };
     let used = result.connections.iter();
     let used = used.filter(|connection| connection.bytes.get() > 0);
-    let pairs: Result<Vec<Pair>, String> = used.map(|one| network.pair(one)).collect();
+    let pairs: Result<Vec<Pair>, Message> = used.map(|one| network.pair(one)).collect();
     let mut own: Vec<Pair> = Vec::new();
     for pair in pairs.ok()? {
         if !own.contains(&pair) {

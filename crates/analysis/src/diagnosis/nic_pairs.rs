@@ -112,13 +112,13 @@ impl<'a> Network<'a> {
     ///
     /// # Errors
     /// A sentence when our end is on no NIC that is known.
-    pub(super) fn pair(&self, connection: &ConnectionUse) -> Result<Pair<'a>, String> {
+    pub(super) fn pair(&self, connection: &ConnectionUse) -> Result<Pair<'a>, Message> {
         let local = connection.local.ip().to_canonical();
         let remote = connection.remote.ip().to_canonical();
         let near = self
             .client
             .and_then(|client| client.nic_with(local))
-            .ok_or_else(|| format!("our end `{local}` is on no NIC that is known"))?;
+            .ok_or_else(|| say("unmeasured.our-end").with("address", local))?;
         Ok(Pair {
             near,
             far: self.far_end(remote),

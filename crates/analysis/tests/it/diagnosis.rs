@@ -382,8 +382,12 @@ fn what_was_not_measured_says_why_and_nothing_is_made_up() {
     assert!(!diagnosis.complete);
     let tcp = &analysis.ladder[1];
     assert_eq!(
-        (tcp.rung, tcp.rate.is_none(), tcp.not_measured.as_deref()),
-        (RungName::Tcp, true, Some("no iperf3 answers on port 5201"))
+        (tcp.rung, tcp.rate.is_none(), tcp.not_measured.clone()),
+        (
+            RungName::Tcp,
+            true,
+            Some("no iperf3 answers on port 5201".into())
+        )
     );
     let share = &analysis.ladder[2];
     // Both are the same but for rounding, as one is a mean of logarithms.
@@ -392,8 +396,8 @@ fn what_was_not_measured_says_why_and_nothing_is_made_up() {
     assert_eq!((above.interval, ceiling.interval), (None, None));
     let write = &analysis.ladder[5];
     assert_eq!(
-        write.not_measured.as_deref(),
-        Some("no write trial was run")
+        write.not_measured.as_ref().map(flat).as_deref(),
+        Some("unmeasured.no-trial direction=(direction.write)")
     );
     // One trial has no verdict.
     assert_eq!(diagnosis.headline.id, "headline.cannot-tell");
@@ -416,8 +420,12 @@ fn without_facts_the_rates_still_stand() {
     let (analysis, diagnosis) = said(Vec::new(), ladder([117.5, 117.4, 116.9, 116.5]));
     assert!(analysis.ceilings.is_empty() && diagnosis.fixes.is_empty());
     assert_eq!(
-        analysis.ladder[0].not_measured.as_deref(),
-        Some("our end `10.77.1.1` is on no NIC that is known")
+        analysis.ladder[0]
+            .not_measured
+            .as_ref()
+            .map(flat)
+            .as_deref(),
+        Some("unmeasured.our-end address=10.77.1.1")
     );
     assert_eq!(
         flat(&diagnosis.headline),
@@ -432,7 +440,7 @@ fn a_share_that_never_answered_is_the_headline() {
     let (_, diagnosis) = said(lab(), vec![record]);
     assert_eq!(
         flat(&diagnosis.headline),
-        "headline.unmeasured reason=the password is wrong"
+        "headline.unmeasured reason=(plain text=the password is wrong)"
     );
     assert!(diagnosis.fixes.is_empty());
 }

@@ -1,4 +1,5 @@
 use analysis::{RunAnalysis, analyze};
+use locale::{Language, Message, say};
 use record::{
     Arm, Bytes, Cache, Data, Decision, Design, Direction, Event, HostLoad, HostName, Level,
     Nanoseconds, Operations, Outcome, Pattern, Phase, Plan, Record, Response, Run, ShareWorkload,
@@ -27,19 +28,17 @@ fn an_experiment_gives_noise_effects_samples_and_the_decision() {
     records.extend(phase_records("mtu-9000", Phase::Compare, &BETTER));
     records.extend(phase_records("mtu-9000", Phase::Confirm, &BETTER));
     for decision in [Decision::Kept, Decision::Returned] {
-        records.push(event(Event::Decided {
-            experiment: "mtu-9000".into(),
+        records.push(event(Event::decided(
+            "mtu-9000".into(),
             decision,
-            reason: "because".into(),
-        }));
+            &say("decided.so-already"),
+        )));
     }
-    records.push(event(Event::Note {
-        text: "a note".into(),
-    }));
+    records.push(event(Event::note(&"a note".into())));
     records.push(event(Event::Finished));
     let analysis = analyze(&run(lab(), records));
     assert!(analysis.finished && analysis.warnings.is_empty());
-    assert_eq!(analysis.notes, ["a note"]);
+    assert_eq!(english(&analysis.notes), ["a note"]);
     assert_eq!(analysis.diagnosis, None);
     let [baseline, jumbo] = &analysis.experiments[..] else {
         unreachable!("there are two experiments");
@@ -60,7 +59,7 @@ fn an_experiment_gives_noise_effects_samples_and_the_decision() {
     }
     assert_eq!(
         jumbo.decision,
-        Some((Decision::Returned, "because".to_owned()))
+        Some((Decision::Returned, say("decided.so-already")))
     );
     let sample = &jumbo.samples[1];
     assert_eq!((sample.arm, sample.phase), (Arm::B, Phase::Compare));
@@ -121,7 +120,7 @@ fn a_failed_trial_costs_its_block_and_says_so() {
     assert_eq!((effect.ratio.n, effect.verdict), (5, Verdict::Undecided));
     assert_eq!(effect.blocks_to_settle, Some(6));
     assert_eq!(
-        experiment.failures,
+        english(&experiment.failures),
         ["compare, block 2, B, read: the server went away"]
     );
     assert_eq!(
@@ -129,7 +128,7 @@ fn a_failed_trial_costs_its_block_and_says_so() {
         ["incomplete-blocks phase=(phase.compare) direction=(direction.read) complete=5 planned=6"]
     );
     assert_eq!(
-        analysis.warnings,
+        english(&analysis.warnings),
         ["the run did not end by itself; what is here is what it had by then"]
     );
 }
@@ -174,7 +173,7 @@ fn discarded_misplaced_and_stray_trials_do_not_count() {
         ["misplaced-trials phase=(phase.compare) count=2"]
     );
     assert_eq!(
-        analysis.warnings,
+        english(&analysis.warnings),
         ["1 trials belong to no schedule and do not count"]
     );
 }
@@ -240,7 +239,7 @@ fn repetitions_of_bench_are_grouped_by_workload() {
     assert_eq!(read.rates, [100e6, 101e6, 102e6]);
     assert_eq!(read.median.as_ref().map(|median| median.value), Some(101e6));
     assert_eq!((write.rates.len(), read.retransmits), (2, Some(3)));
-    assert_eq!(write.failures, ["the disk is full"]);
+    assert_eq!(english(&write.failures), ["the disk is full"]);
 }
 
 /// 104 to 110 MB/s are the ceilings' noise and larger frames; 150 MB/s go through no line of 1 Gbit/s.
@@ -349,14 +348,26 @@ fn decided(experiment: &str, reason: &str) -> Record {
         experiment: experiment.into(),
         decision: Decision::Returned,
         reason: reason.into(),
+        message: None,
     })
 }
 
-fn untried(analysis: &RunAnalysis) -> Vec<(&str, Option<&str>, &str)> {
+fn english(messages: &[Message]) -> Vec<String> {
+    let texts = messages
+        .iter()
+        .map(|message| Language::English.say(message));
+    texts.collect()
+}
+
+fn untried(analysis: &RunAnalysis) -> Vec<(&str, Option<&str>, String)> {
     let list = analysis.untried.iter();
     list.map(|one| {
         let name = one.level.as_ref().map(|level| level.name.as_str());
-        (one.experiment.as_str(), name, one.reason.as_str())
+        (
+            one.experiment.as_str(),
+            name,
+            Language::English.say(&one.reason),
+        )
     })
     .collect()
 }
@@ -385,9 +396,9 @@ fn candidates_that_were_decided_without_trials_keep_their_reason() {
     assert_eq!(
         untried(&analysis),
         [
-            ("two", Some("two"), "it is so already"),
-            ("four", Some("four"), "and later"),
-            ("five", None, "the plan ends before it"),
+            ("two", Some("two"), "it is so already".to_owned()),
+            ("four", Some("four"), "and later".to_owned()),
+            ("five", None, "the plan ends before it".to_owned()),
         ]
     );
     assert_eq!(
@@ -403,11 +414,11 @@ fn after_an_alarm_every_candidate_has_its_reason() {
     records.push(decided("mtu-9000", "undecided: it differed from itself"));
     let analysis = analyze(&tune_of(&["2 channels", "MTU 9000"], records));
     assert!(analysis.experiments[0].noise[0].alarm);
-    let reason = "undecided: it differed from itself";
+    let reason = "undecided: it differed from itself".to_owned();
     assert_eq!(
         untried(&analysis),
         [
-            ("channels-2", Some("2 channels"), reason),
+            ("channels-2", Some("2 channels"), reason.clone()),
             ("mtu-9000", Some("MTU 9000"), reason),
         ]
     );
@@ -436,7 +447,7 @@ fn changes_are_opened_and_undone() {
         found,
         [("1-a", Some(false)), ("2-b", None), ("3-c", Some(true))]
     );
-    assert_eq!(analysis.notes, Vec::<String>::new());
+    assert!(analysis.notes.is_empty());
 }
 
 /// B asks for two channels; in two of six blocks it has one, and the rates alone would not tell.

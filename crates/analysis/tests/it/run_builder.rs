@@ -355,6 +355,10 @@ pub(crate) fn flat(message: &Message) -> String {
             Argument::Names(names) => names.join(","),
             Argument::List(things) => format!("{things:?}"),
             Argument::Message(message) => format!("({})", flat(message)),
+            Argument::Series(messages) | Argument::Clauses(messages) => {
+                let messages: Vec<String> = messages.iter().map(flat).collect();
+                format!("({})", messages.join(","))
+            }
             Argument::Bits(count) | Argument::Bytes(count) | Argument::Count(count) => {
                 count.to_string()
             }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use locale::say;
+use locale::{Message, say};
 use record::{
     Design, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Record, Setting, Stage,
     TrialRecord, Workload,
 };
 
 use super::run_order::{away, shorter, washes_out};
-use crate::error::{Error, text};
+use crate::error::{Error, why};
 use crate::phase_execution::Sink;
 use crate::testbed::{check, lasted, rate};
 
@@ -71,7 +71,7 @@ pub enum DesignNews<'a> {
         response: &'a str,
     },
     /// A trial is over: payload bytes per second, or why there are none.
-    Ended(Result<f64, String>),
+    Ended(Result<f64, Message>),
     /// A block is complete; all counted trials so far.
     Block(&'a [TrialRecord]),
 }
@@ -363,7 +363,7 @@ impl Running<'_, '_> {
             self.trials.push(record);
         }
         let failure = rate.as_ref().err().cloned();
-        (self.hooks.news)(DesignNews::Ended(rate.map_err(|failure| text(&failure))));
+        (self.hooks.news)(DesignNews::Ended(rate.map_err(|failure| why(&failure))));
         self.failures += usize::from(failure.is_some() && is_new);
         // Each further try of a login may be one too many for the account.
         let is_over = |failure: &Failure| {

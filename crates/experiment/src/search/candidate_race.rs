@@ -1,5 +1,6 @@
 //! A race of the settings that could be best, as the model of all measurements sees them.
 
+use locale::say;
 use rand::seq::SliceRandom;
 
 use super::{RACE_MAX, RIVAL_DEVIATIONS, Search, changed};
@@ -25,20 +26,16 @@ impl Search<'_, '_> {
             let trials = block.len() * self.plan.tune.responses.len();
             let fits = raced + block.len() <= RACE_MAX && trials <= room;
             if block.len() == 1 || !fits {
-                let text = format!(
-                    "race of {raced} trials: {}",
-                    if fits {
-                        "nothing else could be better by what matters"
-                    } else {
-                        "no trials are left for more"
-                    }
-                );
-                self.tuning.bench.tell(text)?;
+                let end = say(match fits {
+                    true => "run-note.race-decided",
+                    false => "run-note.race-ended",
+                });
+                self.tuning.bench.tell(end.count("trials", raced))?;
                 return Ok(model);
             }
             let mut order: Vec<usize> = (0..block.len()).collect();
             order.shuffle(&mut self.random());
-            self.measure("race of what could be best".into(), &block, &[order])?;
+            self.measure(say("search-round.race"), &block, &[order])?;
             raced += block.len();
             model = self.model(Some(&model));
         }

@@ -2,17 +2,17 @@
 //! all together against the start.
 
 use analysis::{Effect, PhaseResult};
+use locale::{Message, say};
 use record::{Decision, Direction, Level, Phase, Schedule};
 use stats::two_stage_with_futility::Fallback;
 use stats::{Verdict, blocks_min};
 
-use super::{
-    PROOF_BLOCKS_MAX, RIVAL_DEVIATIONS, SCREENED_OUT, STREAMS, Search, TOGETHER, changed, percent,
-};
-use crate::error::text;
+use super::{PROOF_BLOCKS_MAX, RIVAL_DEVIATIONS, STREAMS, Search, TOGETHER, changed, percent};
+use crate::decision_reasons::{clauses, effects, lost};
+use crate::error::why;
 use crate::gaussian_process::Model;
 use crate::phase_execution::{Interruption, PhaseEnd};
-use crate::tune::{NO_TIME, effects_text, lost, needs_wash_out};
+use crate::tune::needs_wash_out;
 use crate::tune_plan::{Candidate, TunePlan};
 
 /// Blocks of a proof where there is room: with six of them, one in which somebody else disturbs a trial
@@ -23,15 +23,18 @@ const BLOCKS_FOR_NOISE: f64 = 40.0;
 /// Blocks that find such a difference about every other time: what needs more is not tried to be proven.
 const BLOCKS_FOR_A_CHANCE: f64 = 12.0;
 
+/// A factor whose choice is proven, and by what.
+type Proven = (usize, Vec<Message>);
+
 /// Why a proof is none.
 struct Lost {
-    reason: String,
+    reason: Message,
     /// It was shown to make no difference that matters.
     is_alike: bool,
 }
 
-impl From<String> for Lost {
-    fn from(reason: String) -> Self {
+impl From<Message> for Lost {
+    fn from(reason: Message) -> Self {
         let is_alike = false;
         Self { reason, is_alike }
     }
@@ -86,16 +89,10 @@ impl Search<'_, '_> {
                 point[factor] = choice;
                 let gain = model.mean(&point) - with;
                 let unsure = 2.0 * model.differences(&[point], best)[0];
-                let mut reason = format!(
-                    "{SCREENED_OUT}{} ({:+.1} % [{:+.1}, {:+.1}] on top of the best that was found)",
-                    at_most(gain + unsure),
-                    percent(gain),
-                    percent(gain - unsure),
-                    percent(gain + unsure)
-                );
-                if let Some((_, provable)) = hopeless.iter().find(|(of, _)| *of == factor) {
-                    reason.push_str(&format!("; {}", self.unprovable(*provable)));
-                }
+                let mut found = vec![on_top(gain, unsure)];
+                let hopeless = hopeless.iter().find(|(of, _)| *of == factor);
+                found.extend(hopeless.map(|(_, provable)| self.unprovable(*provable)));
+                let reason = say("decided.screened-out").with("found", clauses(found));
                 let candidate = &self.plan.tune.candidates[index];
                 self.tuning.decide(candidate, Decision::Returned, reason)?;
             }
@@ -103,15 +100,12 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    fn unprovable(&self, provable: Option<f64>) -> String {
+    fn unprovable(&self, provable: Option<f64>) -> Message {
         match provable {
-            Some(provable) => format!(
-                "with trials that differ by {:.1} % from one to the next, less than {:.0} % could not be \
-                 proven",
-                100.0 * self.usual_noise,
-                percent(provable).ceil()
-            ),
-            None => format!("{NO_TIME} to prove it"),
+            Some(provable) => say("decided.too-noisy")
+                .with("noise", format!("{:.1}", 100.0 * self.usual_noise))
+                .with("least", format!("{:.0}", percent(provable).ceil())),
+            None => say("decided.no-time-to-prove"),
         }
     }
 
@@ -124,11 +118,10 @@ impl Search<'_, '_> {
         model: &Model,
         best: &mut [usize],
         floors: &[analysis::NoiseFloor],
-    ) -> Result<Vec<(usize, String)>, Interruption> {
-        let beside = "against all the rest without it";
+    ) -> Result<Vec<Proven>, Interruption> {
         // What is kept has won its first proof, so each candidate counts once.
         let mut errors = Fallback::new(1.0 - self.plan.tune.confidence, changed(best).count());
-        let mut proven: Vec<(usize, String)> = Vec::new();
+        let mut proven: Vec<Proven> = Vec::new();
         loop {
             let open = unproven(model, best, &proven);
             let Some(&(gain, factor)) = open.first() else {
@@ -136,7 +129,7 @@ impl Search<'_, '_> {
             };
             // What is alone is proven against the start, which is the same.
             if changed(best).count() == 1 {
-                return Ok(vec![(factor, String::new())]);
+                return Ok(vec![(factor, Vec::new())]);
             }
             let Some(candidate) = self.candidate(factor, best).cloned() else {
                 return Ok(proven);
@@ -146,25 +139,23 @@ impl Search<'_, '_> {
             let result = self.prove_beside(&candidate.id, levels, (gain, open.len()), judged)?;
             errors.spent(result.is_ok());
             let lost = match result {
-                Ok(effects) => {
-                    proven.push((factor, format!("{beside}: {}", effects_text(&effects))));
+                Ok(better) => {
+                    let reason = say("decided.against-rest").with("effects", effects(&better));
+                    proven.push((factor, vec![reason]));
                     continue;
                 }
                 Err(lost) => lost,
             };
-            let reason = format!("{beside}: {}", lost.reason);
+            let reason = say("decided.against-rest-lost").with("reason", lost.reason);
             self.tuning.decide(&candidate, Decision::Returned, reason)?;
             best[factor] = 0;
             let since = match lost.is_alike {
-                true => "as it makes no difference there",
-                false => "without which it was seen to gain as well",
+                true => "decided.rest-alike",
+                false => "decided.rest-gains",
             };
             proven.retain(|(of, _)| lost.is_alike || gains_surely(model, best, *of));
             for (_, earlier) in &mut proven {
-                earlier.push_str(&format!(
-                    "; `{}` was part of the rest then, and has been put back since, {since}",
-                    candidate.id
-                ));
+                earlier.push(say(since).with("id", &candidate.id));
             }
         }
     }
@@ -188,8 +179,8 @@ impl Search<'_, '_> {
             }
             Some(_) => Ok(Err(self.unprovable(None).into())),
             None => {
-                let reason = "it won twice, beside what was put back each time";
-                Ok(Err(reason.to_owned().into()))
+                let reason = say("decided.won-with-returned");
+                Ok(Err(reason.into()))
             }
         }
     }
@@ -208,7 +199,7 @@ impl Search<'_, '_> {
         &mut self,
         model: &Model,
         best: Vec<usize>,
-        proven: Vec<(usize, String)>,
+        proven: Vec<Proven>,
         floors: &[analysis::NoiseFloor],
     ) -> Result<Level, Interruption> {
         let level = self.level(&best);
@@ -228,19 +219,21 @@ impl Search<'_, '_> {
         let result = self.duel((&id, Phase::Confirm), levels, (gain, responses, 1), judged)?;
         for (candidate, factor) in kept.iter().zip(changed(&best)) {
             let alone = proven.iter().find(|(of, _)| *of == factor);
-            let alone = alone.map(|(_, reason)| reason.as_str()).unwrap_or_default();
-            let joint = if alone.is_empty() { "" } else { "; " };
+            let mut reasons = alone
+                .map(|(_, reasons)| reasons.clone())
+                .unwrap_or_default();
             match &result {
-                Ok(effects) => {
-                    let effects = effects_text(effects);
-                    let reason =
-                        format!("{alone}{joint}all that is kept against the start: {effects}");
-                    self.tuning.judge(candidate, Decision::Kept, reason);
+                Ok(better) => {
+                    let joint = say("decided.against-start").with("effects", effects(better));
+                    reasons.push(joint);
+                    self.tuning
+                        .judge(candidate, Decision::Kept, clauses(reasons));
                 }
                 Err(lost) => {
-                    let reason = &lost.reason;
-                    let reason = format!("{alone}{joint}not confirmed against the start: {reason}");
-                    self.tuning.decide(candidate, Decision::Returned, reason)?;
+                    let joint = say("decided.against-start-lost");
+                    reasons.push(joint.with("reason", lost.reason.clone()));
+                    self.tuning
+                        .decide(candidate, Decision::Returned, clauses(reasons))?;
                 }
             }
         }
@@ -287,11 +280,8 @@ impl Search<'_, '_> {
         let result = match self.tuning.bench.phase(&schedule, washes_out, floors, &[]) {
             Ok(PhaseEnd::Complete(result)) => result,
             Ok(PhaseEnd::TooManyFailures { failed, last }) => {
-                return Ok(Err(format!(
-                    "{failed} trials failed; the last: {}",
-                    text(&last)
-                )
-                .into()));
+                let reason = say("decided.last-of-failed").count("count", failed);
+                return Ok(Err(reason.with("reason", why(&last)).into()));
             }
             Err(Interruption::TimeOver) => return Ok(Err(self.unprovable(None).into())),
             Err(interruption) => return Err(interruption),
@@ -343,7 +333,7 @@ fn without(point: &[usize], factor: usize) -> Vec<usize> {
 }
 
 /// The changes of a point that are not proven yet, each with its gain, the weakest first.
-fn unproven(model: &Model, point: &[usize], proven: &[(usize, String)]) -> Vec<(f64, usize)> {
+fn unproven(model: &Model, point: &[usize], proven: &[Proven]) -> Vec<(f64, usize)> {
     let mut open: Vec<(f64, usize)> = changed(point)
         .filter(|factor| !proven.iter().any(|(of, _)| of == factor))
         .map(|factor| (gain(model, point, factor), factor))
@@ -363,10 +353,15 @@ fn gains_surely(model: &Model, point: &[usize], factor: usize) -> bool {
     gain(model, point, factor) > RIVAL_DEVIATIONS * unsure
 }
 
-/// `at most 1.05 x`, or that it is no better at all.
-fn at_most(log: f64) -> String {
-    match log.exp() {
-        ratio if ratio > 1.0005 => format!("at most {ratio:.3} x"),
-        _ => "not better".to_owned(),
-    }
+/// What a factor seems to gain on top of the best that was found: `at most 1.05 x`, or that it is no better at all.
+fn on_top(gain: f64, unsure: f64) -> Message {
+    let signed = |log: f64| format!("{:+.1}", percent(log));
+    let seems = match (gain + unsure).exp() {
+        ratio if ratio > 1.0005 => say("decided.at-most").with("ratio", format!("{ratio:.3}")),
+        _ => say("decided.not-better"),
+    };
+    seems
+        .with("gain", signed(gain))
+        .with("low", signed(gain - unsure))
+        .with("high", signed(gain + unsure))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::PhaseResult;
+use locale::{Argument, Message, say};
 use rand::seq::SliceRandom;
 
 use super::{SCREENINGS_MAX, Search, factors, mean, percent};
@@ -85,15 +86,15 @@ impl Search<'_, '_> {
             order.shuffle(&mut random);
             blocks.extend(order.chunks(SCREENING_BLOCK).map(<[usize]>::to_vec));
         }
-        let what = format!("screening of {} settings", points.len());
+        let what = say("search-round.screening").count("settings", points.len());
         let before = self.seen.len();
         self.measure(what.clone(), &points, &blocks)?;
-        let text = self.screened(&what, &self.seen[before..]);
+        let text = self.screened(what, &self.seen[before..]);
         self.tuning.bench.tell(text)
     }
 
     /// What each candidate seems to do on average, for people.
-    fn screened(&self, what: &str, seen: &[Observation]) -> String {
+    fn screened(&self, what: Message, seen: &[Observation]) -> Message {
         let mut effects = Vec::new();
         for (factor, choices) in self.factors.iter().enumerate() {
             let of = |choice: usize| -> Vec<f64> {
@@ -112,21 +113,16 @@ impl Search<'_, '_> {
             }
         }
         effects.sort_by(|one, two| two.0.total_cmp(&one.0));
-        let texts: Vec<String> = effects
-            .iter()
-            .map(|(effect, error, id)| {
-                let about = 200.0 * self.noise * error;
-                format!(
-                    "`{id}` {:+.1} % (about {about:.1} % to either side)",
-                    percent(*effect)
-                )
-            })
-            .collect();
-        format!(
-            "{what}, noise of a trial {:.1} %; on average over the other candidates: {}",
-            100.0 * self.noise,
-            texts.join(", ")
-        )
+        let effects = effects.into_iter().map(|(effect, error, id)| {
+            say("run-note.screened")
+                .with("id", id)
+                .with("effect", format!("{:+.1}", percent(effect)))
+                .with("error", format!("{:.1}", 200.0 * self.noise * error))
+        });
+        say("run-note.screening")
+            .with("what", what)
+            .with("noise", format!("{:.1}", 100.0 * self.noise))
+            .with("effects", Argument::Series(effects.collect()))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The end of a tuning: keeps what is proven, or puts everything back; nothing in between.
 
+use locale::{Message, say};
 use record::{Decision, Event, Failure, Level};
 
-use super::{Decided, Ended, NO_TIME, TuneOutcome, Tuning, decided_event};
+use super::{Decided, Ended, TuneOutcome, Tuning, decided_event};
 use crate::Error;
-use crate::error::text;
+use crate::error::why;
 use crate::phase_execution::{Interruption, Progress};
 use crate::testbed::check;
 
@@ -31,7 +32,7 @@ impl Tuning<'_, '_> {
         // Written down first: if that fails, nothing is kept. If the testbed then refuses to keep it, the
         // decision is taken back, and the last decision holds.
         for kept in self.kept() {
-            self.bench.event(decided_event(kept))?;
+            self.bench.event(decided_event(&kept))?;
         }
         self.bench.testbed.keep(best).map_err(Interruption::Failed)
     }
@@ -46,12 +47,12 @@ impl Tuning<'_, '_> {
     /// Puts everything back first, then writes down what happened.
     fn interrupted(mut self, interruption: Interruption) -> Result<TuneOutcome, Error> {
         let restored = self.restore();
-        let (ended, why) = match interruption {
-            Interruption::Stopped => (Ended::Stopped, "tune was stopped".to_owned()),
-            Interruption::TimeOver => (Ended::Finished, NO_TIME.to_owned()),
+        let (ended, cause) = match interruption {
+            Interruption::Stopped => (Ended::Stopped, say("decided.stopped")),
+            Interruption::TimeOver => (Ended::Finished, say("decided.no-time")),
             Interruption::Failed(failure) => {
-                let why = format!("tune could not go on ({})", text(&failure));
-                (Ended::Failed(failure), why)
+                let cause = say("decided.could-not-go-on").with("reason", why(&failure));
+                (Ended::Failed(failure), cause)
             }
             Interruption::Sink(source) => {
                 return Err(match restored {
@@ -65,29 +66,31 @@ impl Tuning<'_, '_> {
             let decided = &mut self.verdicts[index];
             if decided.decision == Decision::Kept {
                 decided.decision = Decision::Returned;
-                decided.reason = format!("put back because {why}; before that: {}", decided.reason);
-                let decided = decided.clone();
-                self.write_after(decided_event(decided))?;
+                decided.reason = say("decided.put-back")
+                    .with("why", cause.clone())
+                    .with("before", decided.reason.clone());
+                let event = decided_event(decided);
+                self.write_after(event)?;
             }
         }
         if ended == Ended::Finished {
-            self.return_undecided(&why)?;
+            self.return_undecided(&cause)?;
         }
-        let text = format!("{why}; everything was put back and reads as at the start");
-        self.write_after(Event::Note { text })?;
+        let note = say("run-note.put-back").with("why", cause);
+        self.write_after(Event::note(&note))?;
         let start = self.start.clone();
         Ok(self.outcome(ended, start))
     }
 
     /// Returns every candidate that was not decided, when everything is back already.
-    fn return_undecided(&mut self, why: &str) -> Result<(), Error> {
+    fn return_undecided(&mut self, cause: &Message) -> Result<(), Error> {
         for candidate in &self.plan.candidates {
             let mut decided = self.verdicts.iter();
             if decided.any(|one| one.experiment == candidate.id) {
                 continue;
             }
-            let decided = self.judge(candidate, Decision::Returned, why.to_owned());
-            self.write_after(decided_event(decided))?;
+            let decided = self.judge(candidate, Decision::Returned, cause.clone());
+            self.write_after(decided_event(&decided))?;
         }
         Ok(())
     }
@@ -108,9 +111,9 @@ impl Tuning<'_, '_> {
     }
 
     fn not_restored(&mut self, failure: Failure, before: Option<record::Error>) -> Error {
-        let note = format!("not everything could be put back: {}", text(&failure));
+        let note = say("run-note.not-put-back").with("reason", why(&failure));
         // The failure itself is the error; the run file may be gone too.
-        let _unwritten = self.write_after(Event::Note { text: note });
+        let _unwritten = self.write_after(Event::note(&note));
         Error::NotRestored {
             failure: Box::new(failure),
             before,

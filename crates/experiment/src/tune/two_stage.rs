@@ -2,19 +2,21 @@
 //! measured again on fresh trials.
 
 use analysis::{NoiseFloor, PhaseResult};
+use locale::{Argument, Message, say};
 use record::{Direction, Level, Phase, Schedule};
 use stats::two_stage_with_futility::{Interim, TwoStage};
 use stats::{PairedRatios, Verdict};
 
-use super::{Tuning, effects_text, lost, needs_wash_out};
-use crate::error::text;
+use super::{Tuning, needs_wash_out};
+use crate::decision_reasons::{clauses, effects, lost};
+use crate::error::why;
 use crate::phase_execution::{Interruption, PhaseEnd};
 use crate::tune_plan::{Candidate, TunePlan, ordinal};
 
 /// What one comparison came to.
 enum Judgement {
     Complete(PhaseResult),
-    Lost(String),
+    Lost(Message),
 }
 
 impl Tuning<'_, '_> {
@@ -35,7 +37,7 @@ impl Tuning<'_, '_> {
         stages: TwoStage,
         levels: [&Level; 2],
         floors: &[NoiseFloor],
-    ) -> Result<Result<String, String>, Interruption> {
+    ) -> Result<Result<Message, Message>, Interruption> {
         let compared = match self.compare(of, levels, floors)? {
             Judgement::Complete(compared) => compared,
             Judgement::Lost(reason) => return Ok(Err(reason)),
@@ -44,18 +46,21 @@ impl Tuning<'_, '_> {
         if interim == Interim::Hopeless || has(&compared, Verdict::Worse) {
             return Ok(Err(lost(&compared)));
         }
-        let first = format!("compare: {}", effects_text(&compared.effects));
+        let first = say("decided.compared").with("effects", effects(&compared.effects));
+        let not_confirmed = |reason: Message| {
+            let reason = say("decided.not-confirmed").with("reason", reason);
+            clauses(vec![first.clone(), reason])
+        };
         self.bench.stop_if_asked()?;
         let earlier = &compared.pairs;
         let confirmed = match self.confirm(of, stages, interim, (levels, floors, earlier))? {
             Judgement::Complete(confirmed) => confirmed,
-            Judgement::Lost(reason) => return Ok(Err(format!("{first}; not confirmed: {reason}"))),
+            Judgement::Lost(reason) => return Ok(Err(not_confirmed(reason))),
         };
         if !has(&confirmed, Verdict::Better) || has(&confirmed, Verdict::Worse) {
-            let reason = lost(&confirmed);
-            return Ok(Err(format!("{first}; not confirmed: {reason}")));
+            return Ok(Err(not_confirmed(lost(&confirmed))));
         }
-        let second = format!("all blocks: {}", effects_text(&confirmed.effects));
+        let second = say("decided.all-blocks").with("effects", effects(&confirmed.effects));
         let pairs = |result: &'_ PhaseResult, response: Direction| -> Option<PairedRatios> {
             let mut pairs = result.pairs.iter();
             pairs
@@ -67,19 +72,15 @@ impl Tuning<'_, '_> {
             effect.verdict == Verdict::Better
                 && both.is_some_and(|(first, fresh)| stages.is_confirmed(&first, &fresh))
         });
-        let unsure = floors.iter().filter(|floor| floor.alarm).map(|floor| {
-            format!(
-                "; what it costs in {} is uncertain, because the baseline differed from itself there",
-                floor.response.as_str()
-            )
-        });
-        Ok(if is_borne_out {
-            Ok(format!("{first}; {second}{}", unsure.collect::<String>()))
-        } else {
-            Err(format!(
-                "the fresh trials do not bear it out: {first}; {second}"
-            ))
-        })
+        let mut reasons = vec![first, second];
+        if !is_borne_out {
+            let reasons = Argument::Clauses(reasons);
+            return Ok(Err(say("decided.not-borne-out").with("reason", reasons)));
+        }
+        let unsure = floors.iter().filter(|floor| floor.alarm);
+        reasons
+            .extend(unsure.map(|floor| say("decided.uncertain").with("direction", floor.response)));
+        Ok(Ok(clauses(reasons)))
     }
 
     fn compare(
@@ -124,8 +125,8 @@ impl Tuning<'_, '_> {
         let result = match self.bench.phase(schedule, washes_out, floors, earlier)? {
             PhaseEnd::Complete(result) => result,
             PhaseEnd::TooManyFailures { failed, last } => {
-                let reason = format!("{failed} trials failed; the last: {}", text(&last));
-                return Ok(Judgement::Lost(reason));
+                let reason = say("decided.last-of-failed").count("count", failed);
+                return Ok(Judgement::Lost(reason.with("reason", why(&last))));
             }
         };
         let complete = result.effects.len() == self.plan.responses.len();

@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use experiment::{
-    Candidate, Ended, Error, Hooks, Progress, SCREENED_OUT, SearchPlan, Testbed, TrialLength,
-    TuneOutcome, TunePlan, search,
+    Candidate, Ended, Error, Hooks, Progress, SearchPlan, Testbed, TrialLength, TuneOutcome,
+    TunePlan, search,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +15,7 @@ use record::{
 
 use crate::simulated_noise::Noise;
 use crate::simulated_seven_knobs::{KNOBS, Landscape, Machine, find, knob, plan};
-use crate::simulated_testbed::{self, Call, SimulatedTestbed, as_predicted, failure, mtu};
+use crate::simulated_testbed::{self, Call, SimulatedTestbed, as_predicted, english, failure, mtu};
 
 /// The long version is `make tuning`.
 #[test]
@@ -65,7 +65,7 @@ fn every_candidate_is_decided_once_and_kept_ones_were_proven() {
     assert_eq!(decided.iter().collect::<BTreeSet<_>>().len(), KNOBS);
     for decided in &found.outcome.decisions {
         if decided.decision == Decision::Kept {
-            let reason = &decided.reason;
+            let reason = english(&decided.reason);
             assert!(
                 reason.contains("all that is kept against the start: read 1."),
                 "{reason}"
@@ -74,7 +74,7 @@ fn every_candidate_is_decided_once_and_kept_ones_were_proven() {
     }
     let notes = found.records.iter().filter(|record| {
         let about = |text: &str| text.starts_with("screening of 16") || text.starts_with("race of");
-        matches!(record, Record::Event { event: Event::Note { text }, .. } if about(text))
+        matches!(record, Record::Event { event: Event::Note { text, .. }, .. } if about(text))
     });
     assert_eq!(notes.count(), 2);
 }
@@ -283,8 +283,8 @@ fn what_helps_only_together_is_found_as_one_of_two_choices() {
         .decisions
         .iter()
         .find(|one| one.experiment == "knob-0");
-    let reason = other.map(|one| one.reason.as_str()).unwrap_or_default();
-    assert!(reason.starts_with(SCREENED_OUT), "{reason}");
+    let reason = other.map(|one| one.reason.id);
+    assert_eq!(reason, Some("decided.screened-out"));
     assert!(machine.trials <= 80, "{}", machine.trials);
 }
 
@@ -330,7 +330,7 @@ fn slow_trials_end_in_time_and_nothing_is_kept_unproven() {
             .collect();
         assert_eq!((decided.len(), outcome.decisions.len()), (KNOBS, KNOBS));
         for decided in &outcome.decisions {
-            let reason = &decided.reason;
+            let reason = english(&decided.reason);
             let said = match decided.decision {
                 Decision::Kept => "all that is kept against the start: read ",
                 Decision::Returned if !enough => "no time was left",
@@ -456,7 +456,7 @@ fn a_candidate_that_cannot_be_set_is_returned_and_the_others_are_tried() {
     let decision = |id: &str| {
         let mut decisions = outcome.decisions.iter();
         let decided = decisions.find(|decided| decided.experiment == id).unwrap();
-        (decided.decision, decided.reason.clone())
+        (decided.decision, english(&decided.reason))
     };
     assert_eq!(decision("channels-2").0, Decision::Kept);
     let (jumbo, reason) = decision("mtu-9000");
@@ -472,7 +472,7 @@ fn a_proof_beside_what_makes_no_difference_is_believed() {
     let decisions = found.outcome.decisions.iter();
     let believed: Vec<&str> = decisions
         .filter(|decided| decided.decision == Decision::Kept)
-        .filter(|decided| decided.reason.contains("as it makes no difference there"))
+        .filter(|decided| english(&decided.reason).contains("as it makes no difference there"))
         .map(|decided| decided.experiment.as_str())
         .collect();
     assert_eq!(believed.len(), 4, "{believed:?}");

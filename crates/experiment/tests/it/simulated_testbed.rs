@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use experiment::{Candidate, Hooks, Progress, Sink, Testbed, TrialLength, TunePlan};
+use locale::{Language, Message};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{
@@ -97,6 +98,10 @@ pub(crate) fn jumbo() -> Candidate {
 
 pub(crate) fn plan() -> TunePlan {
     TunePlan::new(vec![two_channels(), jumbo()], 7)
+}
+
+pub(crate) fn english(message: &Message) -> String {
+    Language::English.say(message)
 }
 
 pub(crate) fn failure(text: &str) -> Failure {

@@ -3,6 +3,7 @@ use std::io;
 
 use analysis::analyze;
 use experiment::{Ended, Error, Sink, TunePlan};
+use locale::Language;
 use record::{
     Arm, Decision, Direction, Event, FailureKind, Header, Outcome, Phase, Plan, RUN_FORMAT,
     RUN_VERSION, Record, Run, RunWriter, Setting, ShareAddress, TrialRecord,
@@ -10,8 +11,8 @@ use record::{
 use stats::Verdict;
 
 use crate::simulated_testbed::{
-    Call, SimulatedTestbed, Stage, as_predicted, channels, failure, jumbo, mtu, plan, tune,
-    tune_with,
+    Call, SimulatedTestbed, Stage, as_predicted, channels, english, failure, jumbo, mtu, plan,
+    tune, tune_with,
 };
 
 fn trials(records: &[Record]) -> Vec<&TrialRecord> {
@@ -61,7 +62,7 @@ fn what_is_proven_is_kept_and_belongs_to_the_next_baseline() {
         decided(&records),
         [("channels-2", Decision::Kept), ("mtu-9000", Decision::Kept)]
     );
-    let reason = &outcome.decisions[1].reason;
+    let reason = english(&outcome.decisions[1].reason);
     assert!(reason.starts_with("compare: read 1.0"), "{reason}");
     assert!(reason.contains("; all blocks: read 1.0"), "{reason}");
     assert_eq!(reason.matches(" better").count(), 4, "{reason}");
@@ -93,7 +94,7 @@ fn what_makes_no_difference_is_returned() {
     let outcome = outcome.expect("it runs through");
     for decided in &outcome.decisions {
         assert_eq!(decided.decision, Decision::Returned);
-        let reason = &decided.reason;
+        let reason = english(&decided.reason);
         assert!(reason.starts_with("it makes no difference that matters: read "));
         assert_eq!(reason.matches(" equivalent").count(), 2, "{reason}");
     }
@@ -115,7 +116,7 @@ fn what_wins_one_response_and_costs_the_other_is_returned() {
     });
     let (_, outcome) = tune(&mut testbed, &plan());
     let outcome = outcome.expect("it runs through");
-    let reason = &outcome.decisions[0].reason;
+    let reason = english(&outcome.decisions[0].reason);
     assert!(
         reason.starts_with("it costs something: read 1."),
         "{reason}"
@@ -135,7 +136,7 @@ fn what_was_luck_is_not_confirmed() {
     let outcome = tune_with(&mut testbed, &plan(), &mut records, &|| false, &stage);
     let outcome = outcome.expect("it runs through");
     assert_eq!(outcome.decisions[0].decision, Decision::Returned);
-    let reason = &outcome.decisions[0].reason;
+    let reason = english(&outcome.decisions[0].reason);
     assert!(
         reason.starts_with("compare: read 1.") && reason.contains("; not confirmed: not proven"),
         "{reason}"
@@ -167,7 +168,7 @@ fn when_the_baseline_differs_from_itself_nothing_is_tried() {
             ("mtu-9000", Decision::Returned)
         ]
     );
-    let reason = &outcome.decisions[0].reason;
+    let reason = english(&outcome.decisions[0].reason);
     assert!(reason.starts_with("undecided: the baseline differed from itself (read 1.1"));
     // Only the baseline was ever set.
     assert!(testbed.calls.iter().all(|call| match call {
@@ -193,7 +194,7 @@ fn an_alarm_of_one_response_leaves_the_other_to_judge_by() {
         decided(&records),
         [("channels-2", Decision::Kept), ("mtu-9000", Decision::Kept)]
     );
-    let reason = &outcome.decisions[0].reason;
+    let reason = english(&outcome.decisions[0].reason);
     assert!(
         reason.contains("; what it costs in write is uncertain"),
         "{reason}"
@@ -201,7 +202,7 @@ fn an_alarm_of_one_response_leaves_the_other_to_judge_by() {
     assert_eq!(reason.matches(" better").count(), 2, "{reason}");
     let warned = records.iter().any(|record| {
         let about = |text: &str| text.starts_with("the baseline differed from itself (write 1.");
-        matches!(record, Record::Event { event: Event::Note { text }, .. } if about(text))
+        matches!(record, Record::Event { event: Event::Note { text, .. }, .. } if about(text))
     });
     assert!(warned);
     let analysis = analyze(&run_of(records));
@@ -222,7 +223,7 @@ fn what_is_so_already_is_not_tried() {
     let (_, outcome) = tune(&mut testbed, &only_jumbo());
     let outcome = outcome.expect("it runs through");
     assert_eq!(
-        outcome.decisions[0].reason,
+        english(&outcome.decisions[0].reason),
         "nothing to try: it is so already"
     );
     assert!(at_start(&testbed));
@@ -291,7 +292,7 @@ fn a_setting_that_does_not_read_back_makes_a_failed_trial() {
         );
         assert_eq!(trial.settings, mtu(1500));
     }
-    let reason = &outcome.decisions[0].reason;
+    let reason = english(&outcome.decisions[0].reason);
     assert!(
         reason.contains("trials failed; the last: `MTU 9000` is not set"),
         "{reason}"
@@ -375,8 +376,8 @@ fn a_rig_that_breaks_at_any_point_is_put_back() {
             // Broken in the last trials of the baseline: nothing was tried after them.
             ended => {
                 assert_eq!((ended, outcome.decisions.len()), (&Ended::Finished, 2));
-                let reasons = outcome.decisions.iter().map(|decided| &decided.reason);
-                assert!(reasons.clone().all(|reason| {
+                let mut reasons = outcome.decisions.iter().map(|one| english(&one.reason));
+                assert!(reasons.all(|reason| {
                     reason.starts_with("undecided: too few blocks") && reason.contains("is cut")
                 }));
             }
@@ -426,7 +427,7 @@ fn a_stop_at_any_point_puts_everything_back() {
         );
         let noted = matches!(
             records.last(),
-            Some(Record::Event { event: Event::Note { text }, .. }) if text.starts_with("tune was stopped")
+            Some(Record::Event { event: Event::Note { text, .. }, .. }) if text.starts_with("tune was stopped")
         );
         assert!(noted, "stopped at {stopped_at}");
         assert!(
@@ -536,7 +537,7 @@ fn what_cannot_be_put_back_is_an_error_of_its_own() {
     );
     assert!(matches!(
         records.last(),
-        Some(Record::Event { event: Event::Note { text }, .. }) if text.starts_with("not everything")
+        Some(Record::Event { event: Event::Note { text, .. }, .. }) if text.starts_with("not everything")
     ));
 }
 
@@ -555,7 +556,7 @@ fn what_the_rig_refuses_to_keep_is_returned() {
             ("mtu-9000", Decision::Returned)
         ]
     );
-    let reason = &outcome.decisions[0].reason;
+    let reason = english(&outcome.decisions[0].reason);
     assert!(
         reason.starts_with(
             "put back because tune could not go on (the lease is lost); before that: compare: "
@@ -636,14 +637,16 @@ fn the_run_file_gives_what_tune_decided_by() {
             .iter()
             .find(|experiment| experiment.experiment == decided.experiment)
             .expect("each candidate has its experiment");
-        assert_eq!(
-            experiment.decision,
-            Some((decided.decision, decided.reason.clone()))
-        );
+        let (decision, reason) = experiment.decision.as_ref().expect("it was decided");
+        assert_eq!(*decision, decided.decision);
+        for language in Language::ALL {
+            assert_eq!(language.say(reason), language.say(&decided.reason));
+        }
+        assert_eq!(reason.id, decided.reason.id);
         for effect in &experiment.effects {
             let [low, high] = effect.ratio.interval.expect("six blocks");
             let numbers = format!("{:.3} [{low:.3}, {high:.3}]", effect.ratio.value);
-            assert!(decided.reason.contains(&numbers), "{numbers}");
+            assert!(english(reason).contains(&numbers), "{numbers}");
         }
     }
     let kinds: Vec<Decision> = outcome.decisions.iter().map(|one| one.decision).collect();

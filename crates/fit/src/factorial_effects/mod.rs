@@ -104,7 +104,7 @@ pub struct DesignResult {
     /// The samples by arm.
     pub samples: Vec<DesignSamples>,
     /// Trials that failed, with their reasons.
-    pub failures: Vec<String>,
+    pub failures: Vec<Message>,
     /// What a reader must know.
     pub caveats: Vec<Message>,
 }
@@ -182,7 +182,7 @@ pub fn design<'t>(
 /// visits that were measured already.
 fn counted<'t>(
     trials: impl IntoIterator<Item = &'t TrialRecord>,
-) -> (Vec<Seen<'t>>, Vec<String>, usize) {
+) -> (Vec<Seen<'t>>, Vec<Message>, usize) {
     let mut failures = Vec::new();
     let mut seen = Vec::new();
     let (mut places, mut doubled) = (BTreeSet::new(), 0);
@@ -220,14 +220,19 @@ fn counted<'t>(
                 rate,
                 unit: trial_rate_and_cost::unit(&trial.workload),
             }),
-            (None, outcome) => {
+            (None, outcome) => list_failure(&mut failures, || {
                 let reason = match outcome {
-                    Outcome::Failed(failure) => failure.chain.join(": "),
-                    Outcome::Measured(_) => "it did nothing".into(),
+                    Outcome::Failed(failure) => failure.chain_message(),
+                    Outcome::Measured(_) => Some(say("error-experiment.did-nothing")),
                 };
-                let text = format!("block {}, {response}: {reason}", u64::from(*block) + 1);
-                list_failure(&mut failures, text);
-            }
+                say("trial-failure.of-block")
+                    .count("block", u64::from(*block) + 1)
+                    .with("response", response)
+                    .with(
+                        "reason",
+                        reason.unwrap_or_else(|| say("trial-failure.unexplained")),
+                    )
+            }),
         }
     }
     (seen, failures, doubled)

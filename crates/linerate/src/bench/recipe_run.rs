@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use locale::{Language, said, say};
+use locale::{Language, Message, said, say};
 use measure::{Kept, Stop};
 use record::{
     Bytes, Cache, Direction, Event, Failure, Outcome, Plan, Recipe, RecipeTest, Record, Stage,
@@ -97,8 +97,8 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
     };
     let typed = (arguments.target.as_str(), &arguments.path.login);
     let mut recorder = Recorder::start(&arguments.output, typed, header, 0, &hosts)?;
-    if let Some(text) = note {
-        recorder.event(Event::Note { text })?;
+    if let Some(note) = note {
+        recorder.event(Event::note(&note))?;
     }
     let file = kept.as_ref().map(|kept| kept.file().to_owned());
     let path = passes(arguments, &recipe, &target, (file, recorder), &stop);
@@ -108,7 +108,7 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
 }
 
 /// Leaves out tests whose blocks the disk cannot take past the client's cache, and says so.
-fn leave_out_smaller(recipe: &mut Recipe, least: Bytes) -> Result<Option<String>, CommandError> {
+fn leave_out_smaller(recipe: &mut Recipe, least: Bytes) -> Result<Option<Message>, CommandError> {
     let fits =
         |test: &RecipeTest| test.task.is_some() || test.block.get().is_multiple_of(least.get());
     let left_out: Vec<String> = recipe
@@ -121,15 +121,13 @@ fn leave_out_smaller(recipe: &mut Recipe, least: Bytes) -> Result<Option<String>
         return Ok(None);
     }
     recipe.tests.retain(fits);
-    let names = left_out.join(", ");
     let why = say("error-plan.multiples-only").bytes("size", least.get());
     if recipe.tests.is_empty() {
         let text = say("error-plan.nothing-runs").with("reason", why);
         return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.larger-blocks")));
     }
-    // It goes into the run file, which is in English.
-    let why = Language::English.say(&why);
-    Ok(Some(format!("{names} left out: {why}")))
+    let note = say("run-note.tests-left-out").with("names", left_out);
+    Ok(Some(note.with("reason", why)))
 }
 
 fn passes(

@@ -60,7 +60,21 @@ fn cleared_argument(argument: &Argument, target: &Target) -> Argument {
             Argument::List(things.collect())
         }
         Argument::Message(message) => cleared(message, target).into(),
-        number => number.clone(),
+        Argument::Series(parts) => {
+            let parts = parts.iter().map(|part| cleared(part, target));
+            Argument::Series(parts.collect())
+        }
+        Argument::Clauses(clauses) => {
+            let clauses = clauses.iter().map(|clause| cleared(clause, target));
+            Argument::Clauses(clauses.collect())
+        }
+        Argument::Rate(_)
+        | Argument::Bits(_)
+        | Argument::Share(_)
+        | Argument::Ratio(_)
+        | Argument::Seconds(_)
+        | Argument::Count(_)
+        | Argument::Bytes(_) => argument.clone(),
     }
 }
 

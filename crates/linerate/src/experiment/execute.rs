@@ -144,7 +144,7 @@ fn tell(progress: &stdout_and_stderr::Progress, design: &Design, news: &DesignNe
         DesignNews::Ended(rate) => {
             progress.advance();
             if let Err(reason) = rate {
-                progress.note(&said(&say("trial-failed").with("reason", reason)));
+                progress.note(&said(&say("trial-failed").with("reason", reason.clone())));
             }
         }
         DesignNews::Block(trials) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use experiment::{Candidate, Ended, Hooks, Progress, Testbed, TuneOutcome, TunePlan};
 use host::journal::Journal;
-use locale::{Language, Message, say};
+use locale::{Message, say};
 use measure::Stop;
 use record::{Decision, Event, Level, Plan};
 
@@ -103,18 +103,18 @@ fn write_end(
     match outcome.ended {
         Ended::Finished => {
             for candidate in job.left_out {
-                recorder.0.borrow_mut().event(Event::Decided {
-                    experiment: candidate.id.clone(),
-                    decision: Decision::Returned,
-                    reason: too_short(arguments.budget),
-                })?;
+                recorder.0.borrow_mut().event(Event::decided(
+                    candidate.id.clone(),
+                    Decision::Returned,
+                    &too_short(arguments.budget),
+                ))?;
             }
             for (id, warning) in job.warnings {
                 let mut decisions = outcome.decisions.iter();
                 if decisions.any(|one| one.experiment == *id && one.decision == Decision::Kept) {
-                    // A run file is in English.
-                    let text = format!("`{id}` is kept: {}", Language::English.say(warning));
-                    recorder.0.borrow_mut().event(Event::Note { text })?;
+                    let note = say("run-note.kept").with("id", id);
+                    let note = note.with("warning", warning.clone());
+                    recorder.0.borrow_mut().event(Event::note(&note))?;
                 }
             }
             recorder.0.borrow_mut().event(Event::Finished)?;
@@ -129,7 +129,6 @@ fn write_end(
 }
 
 /// Why a candidate is not tried for want of time.
-pub(super) fn too_short(budget: Duration) -> String {
-    let seconds = budget.as_secs();
-    format!("the time of {seconds} s is too short; `--budget` gives more")
+pub(super) fn too_short(budget: Duration) -> Message {
+    say("decided.budget-too-short").count("seconds", budget.as_secs())
 }

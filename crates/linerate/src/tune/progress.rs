@@ -31,7 +31,7 @@ pub(super) fn tell(progress: &mut ProgressLine, stage: &mut String, event: Progr
             );
             progress.stage(stage);
         }
-        Progress::Found { text } => progress.note(&text),
+        Progress::Found { text } => progress.note(&said(&text)),
         Progress::Setting { level } => {
             progress.detail(&said(&say("step.setting").with("level", level)));
         }
@@ -60,7 +60,7 @@ pub(super) fn tell(progress: &mut ProgressLine, stage: &mut String, event: Progr
             decision,
             reason,
         } => {
-            progress.note(&decided(&experiment, decision, &reason));
+            progress.note(&decided(&experiment, decision, &said(&reason)));
         }
         Progress::Restoring => progress.detail(&text("step.restoring")),
     }

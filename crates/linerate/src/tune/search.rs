@@ -52,12 +52,12 @@ struct SearchedCandidate<'a> {
 }
 
 /// A change that is not tried.
-#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
 struct LeftOut<'a> {
     /// Its id.
     id: &'a str,
     /// Why.
-    reason: String,
+    reason: Message,
 }
 
 /// What a search tries: all that is worth it, or what the user names of it.

@@ -29,7 +29,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
         @for results in [&result.rates, &result.costs] {
             @for one in results { (effect_table(one)) }
         }
-        @for failure in &result.failures { p { (text("bench.failed")) " " (failure) } }
+        @for failure in &result.failures { p { (text("bench.failed")) " " (said(failure)) } }
         @for caveat in &result.caveats { p.quiet { (said(caveat)) } }
     }
 }

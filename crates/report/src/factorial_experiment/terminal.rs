@@ -122,7 +122,7 @@ fn failures_and_caveats(page: &mut Page, result: &DesignResult) {
             4,
             &[
                 (Ink::Toned(Tone::Bad), &text("bench.failed")),
-                (Ink::Plain, failure),
+                (Ink::Plain, &said(failure)),
             ],
         );
     }

@@ -1,7 +1,7 @@
 //! What a bench measured, workload by workload.
 
 use analysis::RunAnalysis;
-use locale::text;
+use locale::{said, text};
 use maud::{Markup, html};
 use record::Arm;
 
@@ -51,7 +51,7 @@ pub(super) fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
                                 td.n { (bench.median.as_ref().map(confidence).unwrap_or_default()) }
                                 td.n { (shared_wording::processors(bench)) }
                                 td.n { @if let Some(count) = bench.retransmits { (count) } }
-                                td.t { (shared_wording::rate_list(&bench.rates)) @for failure in &bench.failures { div { (text("bench.failed")) " " (prose(failure)) } } }
+                                td.t { (shared_wording::rate_list(&bench.rates)) @for failure in &bench.failures { div { (text("bench.failed")) " " (prose(&said(failure))) } } }
                             }
                         }
                     }

@@ -18,7 +18,7 @@ pub(super) fn experiment_part(experiment: &ExperimentResult, number: usize, id: 
             (effect_list(experiment))
             @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(&said(caveat))) } }
             p { (sentence(&decision)) }
-            @if let Some(reason) = shared_wording::full_reason(experiment) { p.small.quiet { (text("decision.in-full")) " " (prose(reason)) } }
+            @if let Some(reason) = shared_wording::full_reason(experiment) { p.small.quiet { (text("decision.in-full")) " " (prose(&reason)) } }
             (effects_part(experiment, &id))
             (trials_part(experiment, &id))
         }

@@ -1,6 +1,7 @@
 //! The experiments of `tune`, for programs.
 
 use analysis::{ArmSamples, ExperimentResult};
+use locale::Message;
 use record::{Decision, Direction, Level};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,7 +24,7 @@ pub struct Experiment<'a> {
     /// What was done about the change; null where nothing was decided.
     pub decision: Option<Decision>,
     /// Why, in a sentence.
-    pub reason: Option<&'a str>,
+    pub reason: Option<&'a Message>,
 }
 
 /// A question that an experiment answers.
@@ -68,7 +69,7 @@ impl<'a> Experiment<'a> {
             is_baseline: shared_wording::is_baseline(experiment),
             samples: experiment.samples.iter().map(Samples::new).collect(),
             decision: decision.map(|(decision, _)| *decision),
-            reason: decision.map(|(_, reason)| reason.as_str()),
+            reason: decision.map(|(_, reason)| reason),
         }
     }
 }

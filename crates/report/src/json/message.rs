@@ -68,6 +68,10 @@ impl<'a> ArgumentData<'a> {
             Argument::Bytes(bytes) => Self::Bytes(*bytes),
             Argument::Names(names) => Self::Names(names),
             Argument::List(list) => Self::List(list.iter().map(Self::new).collect()),
+            Argument::Series(messages) | Argument::Clauses(messages) => {
+                let messages = messages.iter().map(MessageData::new);
+                Self::List(messages.map(Self::Message).collect())
+            }
             Argument::Message(of) => match of.id.strip_prefix("direction.") {
                 Some(direction) => Self::Direction(direction),
                 None => Self::Message(MessageData::new(of)),

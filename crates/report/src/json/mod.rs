@@ -13,7 +13,7 @@ use std::path::Path;
 
 use analysis::{HostChange, LadderRung, RunAnalysis, Untried};
 use fit::DesignResult;
-use locale::Language;
+use locale::{Language, Message};
 use record::{Direction, HostFacts, Identity, PathFacts, SmbSession};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,9 +80,11 @@ pub struct Report<'a> {
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     pub facts: &'a [HostFacts],
     /// What else happened, for people.
-    pub notes: &'a [String],
+    #[schemars(with = "Vec<String>")]
+    pub notes: &'a [Message],
     /// What is wrong with the run file and could be passed over.
-    pub warnings: &'a [String],
+    #[schemars(with = "Vec<String>")]
+    pub warnings: &'a [Message],
 }
 
 /// The computed limit of the slowest hop.

@@ -8,6 +8,7 @@ mod names;
 
 use std::collections::BTreeMap;
 
+use locale::{Language, Message};
 use record::{Header, Record, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -60,11 +61,7 @@ impl Shareable {
         let run = Run {
             header,
             records: records.collect::<Result<Vec<Record>, serde_json::Error>>()?,
-            warnings: run
-                .warnings
-                .iter()
-                .map(|text| found.replaced(text))
-                .collect(),
+            warnings: run.warnings.iter().map(|one| found.cleared(one)).collect(),
         };
         let names = found.names;
         Ok(Self { run, names })
@@ -126,7 +123,9 @@ impl StandIns {
             found.learn("", &serde_json::to_value(record)?);
             found.is_bounded()?;
         }
-        run.warnings.iter().for_each(|text| found.learn_text(text));
+        for warning in &run.warnings {
+            found.learn_text(&Language::English.say(warning));
+        }
         found.is_bounded()?;
         Ok(found)
     }
@@ -259,6 +258,16 @@ impl StandIns {
         if let Some((first, domain)) = host.split_once('.') {
             self.names.learn(Class::Host, first);
             self.names.learn(Class::Domain, domain);
+        }
+    }
+
+    /// A message without what it names; where it names anything, in English alone.
+    fn cleared(&self, message: &Message) -> Message {
+        let text = Language::English.say(message);
+        let replaced = self.replaced(&text);
+        match replaced == text {
+            true => message.clone(),
+            false => replaced.into(),
         }
     }
 

@@ -111,7 +111,7 @@ pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
         caveats.0.push(Caveat {
             nearness: Nearness::Verdict,
             about: Vec::new(),
-            text: note.clone(),
+            text: said(note),
         });
     }
     for one in &analysis.ladder {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use analysis::{ArmSamples, Effect, ExperimentResult, NoiseFloor, RunAnalysis, quoted};
-use locale::{counted, list, said, say, text};
+use locale::{Message, counted, list, said, say, text};
 use record::{Arm, Decision, Direction, Level, Phase, Setting};
 use stats::{Estimate, Verdict};
 
+use super::decision_reason::{first_clause, found_in_screening, without_effects};
 use super::{DIRECTIONS, Said, Tone, direction};
 use crate::quantity;
 
@@ -158,11 +159,6 @@ pub(crate) fn question(experiment: &ExperimentResult) -> String {
     })
 }
 
-/// What the reason of a candidate begins with that a search has kept beside others.
-const WITHOUT_IT: &str = "against all the rest without it: ";
-/// And of one that is kept alone.
-const ALL_KEPT: &str = "all that is kept against the start: ";
-
 /// What was done about a candidate, and why, in one sentence that leaves the numbers to the effects
 /// above it.
 pub(crate) fn decision(experiment: &ExperimentResult) -> Said {
@@ -180,30 +176,31 @@ pub(crate) fn decision(experiment: &ExperimentResult) -> Said {
     let is_settling_said = final_effects(experiment)
         .into_iter()
         .any(|effect| blocks_that_tell(effect).is_some());
-    let short = without_numbers(reason, is_settling_said);
-    let because = |id, reason: &str| said(&say(id).with("reason", reason));
-    match decision {
-        Decision::Kept if reason.starts_with(WITHOUT_IT) => {
+    let short = without_effects(reason, is_settling_said);
+    let because = |id, reason: Message| said(&say(id).with("reason", reason));
+    match (decision, first_clause(reason).id) {
+        (Decision::Kept, "decided.against-rest") => {
             Said::new(Tone::Good, text("decision.kept-in-the-rest"))
         }
-        Decision::Kept if reason.starts_with(ALL_KEPT) => {
+        (Decision::Kept, "decided.against-start") => {
             Said::new(Tone::Good, text("decision.kept-alone"))
         }
-        Decision::Kept if short.is_empty() => {
-            Said::new(Tone::Good, because("decision.kept", &won(experiment)))
+        (Decision::Kept, _) => {
+            let reason = short.unwrap_or_else(|| won(experiment).into());
+            Said::new(Tone::Good, because("decision.kept", reason))
         }
-        Decision::Kept => Said::new(Tone::Good, because("decision.kept", &short)),
-        Decision::Returned if short.is_empty() => {
+        (Decision::Returned, _) => {
+            let reason = short.unwrap_or_else(|| reason.clone());
             Said::new(Tone::Neutral, because("decision.returned", reason))
         }
-        Decision::Returned => Said::new(Tone::Neutral, because("decision.returned", &short)),
     }
 }
 
 /// The whole reason of a decision, where the short one leaves something out.
-pub(crate) fn full_reason(experiment: &ExperimentResult) -> Option<&str> {
+pub(crate) fn full_reason(experiment: &ExperimentResult) -> Option<String> {
     let (_, reason) = experiment.decision.as_ref()?;
-    (!decision(experiment).text.ends_with(reason.as_str())).then_some(reason)
+    let reason = said(reason);
+    (!decision(experiment).text.ends_with(&reason)).then_some(reason)
 }
 
 /// `read and write are better in 6 blocks, and again in 6 fresh ones`.
@@ -241,74 +238,35 @@ fn won(experiment: &ExperimentResult) -> String {
     })
 }
 
-/// A reason without the effects that it repeats as numbers, `read 1.054 [1.045, 1.073] better`, and
-/// without how many blocks would settle it where that is said already.
-fn without_numbers(reason: &str, is_settling_said: bool) -> String {
-    let is_effect = |text: &str| {
-        let number = text
-            .strip_prefix("read ")
-            .or_else(|| text.strip_prefix("write "));
-        number.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
-    };
-    let mut clauses: Vec<&str> = Vec::new();
-    for clause in reason.split("; ") {
-        // The parts before the first effect: `not confirmed: it costs something`.
-        let mut end = 0;
-        let mut has_effect = false;
-        for part in clause.split_inclusive(": ") {
-            if is_effect(part) {
-                has_effect = true;
-                break;
-            }
-            end += part.len();
-        }
-        let kept = if has_effect {
-            clause[..end].trim_end_matches(": ")
-        } else {
-            clause
-        };
-        let phases = ["compare", "confirm", "all blocks", "before that: compare"];
-        let is_phase = has_effect && phases.contains(&kept);
-        let settles = is_settling_said && kept.ends_with(" blocks would settle it");
-        if kept.is_empty() || is_phase || settles {
-            continue;
-        }
-        // `not better in the same response twice: compare`
-        clauses.push(match has_effect {
-            true => kept.trim_end_matches(": compare"),
-            false => kept,
-        });
-    }
-    clauses.join("; ")
-}
-
-/// What the reason of a candidate begins with that a search has not found worth a proof.
-const SCREENED_OUT: &str = "screened out: ";
-
 /// Candidates that were measured together with others and not found worth a proof, with the numbers.
 pub(crate) fn screened_out(analysis: &RunAnalysis) -> Vec<String> {
     let lines = analysis.untried.iter().filter_map(|one| {
-        let why = one.reason.strip_prefix(SCREENED_OUT)?;
+        let found = said(found_in_screening(&one.reason)?);
         let level = one.level.as_ref().map(|level| &level.name);
-        Some(format!("`{}`: {why}", level.unwrap_or(&one.experiment)))
+        Some(format!("`{}`: {found}", level.unwrap_or(&one.experiment)))
     });
     lines.collect()
 }
 
 /// Candidates that no trial was run of, those with the same reason together.
 pub(crate) fn not_tried(analysis: &RunAnalysis) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    let tried = |reason: &str| reason.starts_with(SCREENED_OUT);
-    for one in analysis.untried.iter().filter(|one| !tried(&one.reason)) {
+    let mut reasons: Vec<(&Message, Vec<String>)> = Vec::new();
+    let untried = analysis.untried.iter();
+    for one in untried.filter(|one| found_in_screening(&one.reason).is_none()) {
         let level = one.level.as_ref().map(|level| &level.name);
         let name = format!("`{}`", level.unwrap_or(&one.experiment));
-        match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
+        match reasons
+            .iter_mut()
+            .find(|(reason, _)| **reason == one.reason)
+        {
             Some((_, names)) => names.push(name),
             None => reasons.push((&one.reason, vec![name])),
         }
     }
-    let line = |(reason, names): (&str, Vec<String>)| format!("{}: {reason}", list(&names));
-    reasons.into_iter().map(line).collect()
+    let lines = reasons.into_iter();
+    lines
+        .map(|(reason, names)| format!("{}: {}", list(&names), said(reason)))
+        .collect()
 }
 
 pub(crate) fn kept(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentResult> {
@@ -464,56 +422,4 @@ pub(crate) fn noise(noise: &NoiseFloor, band: f64) -> String {
         .with("ratio", quantity::signed_difference(&noise.ratio))
         .with_known("floor", floor);
     said(&sentence)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Reasons as `tune` writes them.
-    #[test]
-    fn reasons_without_the_numbers_that_stand_above_them() {
-        let effects = "read 0.963 [0.767, 1.000] worse, write 0.716 [0.473, 1.000] undecided";
-        let cases = [
-            (
-                format!("it costs something: {effects}; about 8 blocks would settle it"),
-                "it costs something; about 8 blocks would settle it",
-            ),
-            (
-                format!("it makes no difference that matters: {effects}; 2 trials failed"),
-                "it makes no difference that matters; 2 trials failed",
-            ),
-            (format!("compare: {effects}; confirm: {effects}"), ""),
-            (format!("compare: {effects}; all blocks: {effects}"), ""),
-            (
-                format!("compare: {effects}; not confirmed: not proven: {effects}"),
-                "not confirmed: not proven",
-            ),
-            (
-                format!(
-                    "not better in the same response twice: compare: {effects}; confirm: {effects}"
-                ),
-                "not better in the same response twice",
-            ),
-            (
-                format!("put back because tune was stopped; before that: compare: {effects}"),
-                "put back because tune was stopped",
-            ),
-            (
-                "3 trials failed; the last: cannot read: it timed out".into(),
-                "3 trials failed; the last: cannot read: it timed out",
-            ),
-            (
-                "undecided: the baseline differed from itself (read 1.06 [1.03, 1.09]), so nothing"
-                    .into(),
-                "undecided: the baseline differed from itself (read 1.06 [1.03, 1.09]), so nothing",
-            ),
-            (String::new(), ""),
-        ];
-        for (reason, short) in cases {
-            assert_eq!(without_numbers(&reason, false), short);
-        }
-        let settled = format!("not proven: {effects}; about 8 blocks would settle it");
-        assert_eq!(without_numbers(&settled, true), "not proven");
-    }
 }

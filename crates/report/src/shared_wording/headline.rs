@@ -1,7 +1,7 @@
 //! The first sentence of a report, and what must be known before anything else is believed.
 
 use analysis::{Effect, ExperimentResult, RunAnalysis};
-use locale::{counted, list, said, say, text};
+use locale::{Message, counted, list, said, say, text};
 use record::Plan;
 use stats::Verdict;
 
@@ -111,9 +111,9 @@ fn proven(experiment: &ExperimentResult) -> Vec<String> {
 fn nothing_tried(analysis: &RunAnalysis) -> Said {
     let screened = screened_out(analysis).len();
     let alarm = noises(analysis).any(|(_, noise)| noise.alarm);
-    let mut reasons: Vec<&str> = Vec::new();
+    let mut reasons: Vec<&Message> = Vec::new();
     for one in &analysis.untried {
-        if !reasons.contains(&one.reason.as_str()) {
+        if !reasons.contains(&&one.reason) {
             reasons.push(&one.reason);
         }
     }
@@ -125,7 +125,10 @@ fn nothing_tried(analysis: &RunAnalysis) -> Said {
             say("untried.nothing-promises").with("planned", untried),
         ),
         [] => (Tone::Doubtful, say("untried")),
-        [reason] => (Tone::Doubtful, say("untried.reason").with("reason", reason)),
+        [reason] => {
+            let sentence = say("untried.reason").with("reason", reason.clone());
+            (Tone::Doubtful, sentence)
+        }
         _ => (Tone::Doubtful, say("untried.all").with("planned", untried)),
     };
     Said::new(tone, said(&sentence))
@@ -155,8 +158,8 @@ fn bench_headline(analysis: &RunAnalysis) -> Said {
 }
 
 /// Whether a note says what keeping something means, which nobody should have to look for.
-pub(super) fn is_price(note: &str) -> bool {
-    note.starts_with('`') && note.contains("` is kept: ")
+pub(super) fn is_price(note: &Message) -> bool {
+    note.id == "run-note.kept"
 }
 
 /// What must be known before anything else on the page is believed.
@@ -178,14 +181,14 @@ pub(crate) fn alerts(analysis: &RunAnalysis) -> Vec<Said> {
     }
     alerts.extend(more_than_fits(analysis));
     let prices = analysis.notes.iter().filter(|note| is_price(note));
-    alerts.extend(prices.map(|note| Said::new(Tone::Doubtful, note.clone())));
+    alerts.extend(prices.map(|note| Said::new(Tone::Doubtful, said(note))));
     let not_back = analysis.changes.iter();
     for change in not_back.filter(|change| change.restored == Some(false)) {
         let sentence = say("alert.not-restored").with("change", change.id.to_string());
         alerts.push(Said::new(Tone::Bad, said(&sentence)));
     }
     alerts.extend(analysis.warnings.iter().map(|warning| {
-        let sentence = say("alert.run-file").with("warning", warning.to_string());
+        let sentence = say("alert.run-file").with("warning", warning.clone());
         Said::new(Tone::Doubtful, said(&sentence))
     }));
     alerts

@@ -122,14 +122,14 @@ pub(crate) fn idle_channels(analysis: &RunAnalysis) -> Vec<String> {
 
 /// What was not measured, and why; the same reason in both directions is said once.
 pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
-    let mut rungs: Vec<(RungName, &str, Vec<String>)> = Vec::new();
+    let mut rungs: Vec<(RungName, &Message, Vec<String>)> = Vec::new();
     for one in &analysis.ladder {
         let Some(reason) = &one.not_measured else {
             continue;
         };
         let same = rungs
             .iter_mut()
-            .find(|(name, why, _)| *name == one.rung && why == reason);
+            .find(|(name, why, _)| *name == one.rung && *why == reason);
         match same {
             Some((_, _, directions)) => directions.push(direction(one.direction)),
             None => rungs.push((one.rung, reason, vec![direction(one.direction)])),
@@ -141,13 +141,14 @@ pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
             let sentence = say("not-measured.rung")
                 .with("rung", rung(name))
                 .with("directions", list(&directions))
-                .with("reason", reason);
+                .with("reason", reason.clone());
             said(&sentence)
         })
         .collect();
     for experiment in &analysis.experiments {
         for failure in &experiment.failures {
-            lines.push(format!("`{}`: {failure}", experiment.question.change()));
+            let change = experiment.question.change();
+            lines.push(format!("`{change}`: {}", said(failure)));
         }
     }
     if let Plan::Tune {

@@ -1,6 +1,7 @@
 //! What every form of report says in the same words: sentences and rows made from an analysis, once.
 
 mod caveats;
+mod decision_reason;
 mod experiment;
 mod headline;
 mod ladder;

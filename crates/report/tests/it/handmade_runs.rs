@@ -8,6 +8,7 @@ use analysis::{
     ExperimentResult, Fix, HostChange, HostEffort, LadderRung, LimitedBy, Multichannel, NoiseFloor,
     RunAnalysis, RungName, SessionKind, TestFigures, Transfer, Trust, Untried,
 };
+use locale::{Argument, Message, say};
 use record::{
     Arm, BitsPerSecond, Bytes, Decision, Demands, Direction, HostFacts, HostName, Identity,
     InterfaceAddress, KnobId, Level, LinkState, Nanoseconds, Nic, Offload, Phase, Plan, Question,
@@ -326,7 +327,7 @@ pub(crate) fn check_nothing_measured() -> RunAnalysis {
     let mut run = empty(Plan::Check { share: share() });
     run.facts.clear();
     run.finished = false;
-    run.warnings = vec!["line 7 was cut off and is left out".into()];
+    run.warnings = vec![say("run-warning.cut-line").count("line", 7_u64)];
     run
 }
 
@@ -362,7 +363,8 @@ pub(crate) fn check_hostile() -> RunAnalysis {
     run.ladder[1].rate = Some(rate(f64::NAN, Some([f64::NEG_INFINITY, f64::INFINITY]), 5));
     run.ladder[1].of_ceiling = Some(ratio(f64::INFINITY, None, 5));
     run.ladder[4].rate = None;
-    run.ladder[4].not_measured = Some(format!("`{long}` said \u{1b}[5mno\n\n# fake heading"));
+    let reason = format!("`{long}` said \u{1b}[5mno\n\n# fake heading");
+    run.ladder[4].not_measured = Some(reason.into());
     run.notes =
         vec!["javascript:alert(1) http://evil.example/x.png url(http://evil.example)".into()];
     run
@@ -396,10 +398,7 @@ pub(crate) fn tune_demo() -> RunAnalysis {
             Verdict::Equivalent,
         ),
     ];
-    on_top.decision = Some((
-        Decision::Returned,
-        "it makes no difference that matters".into(),
-    ));
+    on_top.decision = Some((Decision::Returned, say("decided.no-difference")));
     run.experiments = vec![baseline(), channels, on_top];
     run.sessions = vec![session(1), session(2)];
     run
@@ -417,12 +416,41 @@ pub(crate) fn tune_alarm() -> RunAnalysis {
             experiment: experiment.into(),
             level: Some(level),
             decision: Decision::Returned,
-            reason: "undecided: the baseline differed from itself (read 1.060 [1.030, 1.090]), so \
-                     no difference here can be believed"
-                .into(),
+            reason: say("decided.baseline-differed").with(
+                "effects",
+                Argument::Series(vec![
+                    say("decided-effect.ratio")
+                        .with("direction", Direction::Read)
+                        .with("ratio", "1.060")
+                        .with("interval", "1.030, 1.090"),
+                ]),
+            ),
         })
         .to_vec();
     run
+}
+
+/// As `tune` says it: the effects, and how many blocks would settle it.
+fn costs_something() -> Message {
+    let effect = |direction: Direction, ratio: &str, interval: &str, verdict| {
+        say("decided-effect.judged")
+            .with("direction", direction)
+            .with("ratio", ratio)
+            .with("interval", interval)
+            .with("verdict", say(verdict))
+    };
+    let effects = vec![
+        effect(Direction::Read, "0.963", "0.933, 0.993", "verdict.worse"),
+        effect(
+            Direction::Write,
+            "0.716",
+            "0.416, 1.016",
+            "verdict.undecided",
+        ),
+    ];
+    let costs = say("decided.costs").with("effects", Argument::Series(effects));
+    let blocks = say("decided.blocks-needed").count("blocks", 10_u64);
+    say("decided.clauses").with("clauses", Argument::Clauses(vec![costs, blocks]))
 }
 
 /// A machine on which others work, as it really looks: caveats without end, reasons full of numbers, a
@@ -467,12 +495,7 @@ pub(crate) fn tune_unsteady() -> RunAnalysis {
          channels that were wanted came up"
             .into(),
     ];
-    channels.decision = Some((
-        Decision::Returned,
-        "it costs something: read 0.963 [0.933, 0.993] worse, write 0.716 [0.416, 1.016] undecided; \
-         about 10 blocks would settle it"
-            .into(),
-    ));
+    channels.decision = Some((Decision::Returned, costs_something()));
     let mut frames = experiment("mtu-9000", &start(), &jumbo(), [1.054, 1.049]);
     for samples in &mut frames.samples {
         samples.median.caveats =
@@ -496,7 +519,7 @@ pub(crate) fn tune_unsteady() -> RunAnalysis {
         experiment: "gro-on".into(),
         level: Some(level("GRO on", vec![])),
         decision: Decision::Returned,
-        reason: "nothing to try: it is so already".into(),
+        reason: say("decided.so-already"),
     }];
     run.changes = vec![
         HostChange {
@@ -583,7 +606,7 @@ pub(crate) fn tune_unfinished() -> RunAnalysis {
     one.decision = None;
     one.caveats = vec!["phase compare was cut short after 5 of 8 blocks".into()];
     run.finished = false;
-    run.warnings = vec!["line 93 was cut off and is left out".into()];
+    run.warnings = vec![say("run-warning.cut-line").count("line", 93_u64)];
     run
 }
 

@@ -101,7 +101,7 @@ fn telling(name: &str) -> Run {
     Run {
         header,
         records: run.records.iter().map(poisoned::<Record>).collect(),
-        warnings: vec![format!("the last line{TELLING}")],
+        warnings: vec![format!("the last line{TELLING}").into()],
     }
 }
 
@@ -205,7 +205,7 @@ fn what_is_shared_is_said_as_before_but_for_the_names() {
 fn a_run_with_names_without_end_is_refused() {
     let mut run = real("demo-check");
     run.warnings = (0..2000)
-        .map(|number| format!("at smb://host{number}x/"))
+        .map(|number| format!("at smb://host{number}x/").into())
         .collect();
     let error = Shareable::of(run).expect_err("too many");
     assert!(
