@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_sentence_that_grows_without_end_is_not_said() {
-        let again = r#"{"id":"error-plan.runs-needed","arguments":{"runs":{"message":X}}}"#;
+        let again = r#"{"id":"told-plan.runs-needed","arguments":{"runs":{"message":X}}}"#;
         let mut text = r#"{"id":"plain","arguments":{"text":{"text":"x"}}}"#.to_owned();
         for _ in 0..30 {
             text = again.replace('X', &text);
