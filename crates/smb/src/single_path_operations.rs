@@ -299,9 +299,7 @@ fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<(), Error> {
             reparse_point: true,
             ..CreateOptions::open(Access::Delete)
         };
-        // The disposition and not the option of the same name: only it says when it cannot be.
-        let removed = change(tree, path, options, SetInformation::DeleteOnClose(true)).map(drop);
-        match removed {
+        match remove_once(tree, path, options) {
             Err(Error::NotFound { .. }) if lost => Ok(()),
             removed => {
                 lost = true;
@@ -309,6 +307,20 @@ fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<(), Error> {
             }
         }
     })
+}
+
+fn remove_once(tree: &Tree, path: &str, options: CreateOptions) -> Result<(), Error> {
+    let file = FileKey::OF_CHAIN;
+    // The disposition and not the option of the same name: only it says when it cannot be.
+    let what = SetInformation::DeleteOnClose(true);
+    let [created, marked, closed] = chain(tree, path, options, [Request::Set { file, what }])?;
+    opened(tree, path, created)?;
+    done(tree, path, marked)?;
+    match closed {
+        Ok(Reply::Closed(_)) => Ok(()),
+        // It is removed only now, and Samba says only now that it cannot be.
+        refused => Err(not_done(tree, path, refused)),
+    }
 }
 
 /// Opens something, changes this about it, and closes it. Gives what the server tells of it then.

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::single_path_operations::{
     NotKept, SmallFile, is_loss, not_done, opened, remove, retry_if_lost, writable,
 };
-use crate::times_kept::{self, Of};
+use crate::times_kept::{self, Match, Of};
 use crate::tree::{Replace, TimesKept, Tree};
 
 /// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
@@ -197,10 +197,13 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
     }
     let time = small.times.write;
     // Where nothing but the last word counts, it is in the chain.
-    let as_set = keeps != Some(TimesKept::Never)
-        && times_kept::has_time(tree, &small.path, time, (&written.closed, known))?;
-    if sets && as_set {
-        learn_early(tree, time);
+    let there = match keeps {
+        Some(TimesKept::Never) => Match::None,
+        _ => times_kept::has_time(tree, &small.path, time, (&written.closed, known))?,
+    };
+    let as_set = there.is_kept();
+    if sets {
+        learn_early(tree, there, time);
     }
     Ok(New::Whole {
         as_set: as_set || !sets,
@@ -214,8 +217,8 @@ fn sets_early(tree: &Tree) -> bool {
 }
 
 /// A time that was set so, or later where that is known, was kept.
-fn learn_early(tree: &Tree, time: u64) {
-    if tree.keeps_times().is_none() && times_kept::is_ordinary(time) {
+fn learn_early(tree: &Tree, there: Match, time: u64) {
+    if tree.keeps_times().is_none() && there.teaches(time) {
         tree.learn_times(TimesKept::Early);
     }
 }
@@ -384,8 +387,9 @@ fn finish_part(
     if let Some(error) = refused {
         return mode().map(|_| Some(error));
     }
-    if times_kept::has_time(tree, path, time, (&closed, known))? {
-        learn_early(tree, time);
+    let there = times_kept::has_time(tree, path, time, (&closed, known))?;
+    if there.is_kept() {
+        learn_early(tree, there, time);
         return mode();
     }
     let paths = (path, &*small.path);

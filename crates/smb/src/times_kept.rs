@@ -3,9 +3,11 @@
 //! Servers differ in when a time has to be set so that it stays, and what they do is learned from the first files. That does
 //! not hold for times that a file system cannot represent, so the CLOSE response of each file is compared as well.
 
+use std::time::{Duration, SystemTime};
+
 use smb_proto::session::{Closed, FileTimes};
 
-use crate::copy::filetime::is_kept;
+use crate::copy::filetime::{is_kept, is_whole_seconds, of_server};
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::single_path_operations::NotKept;
@@ -26,6 +28,49 @@ pub(crate) fn is_ordinary(write: u64) -> bool {
     (YEAR_1980..YEAR_2038).contains(&write)
 }
 
+/// How the time of something compares with the one that was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Match {
+    /// It is another one.
+    None,
+    /// It is the same as far as a file system keeps it that has whole seconds. That of something that changed just now
+    /// may be so by chance.
+    Coarse,
+    /// It is the same to the server's unit of time.
+    Exact,
+}
+
+impl Match {
+    fn of(write: u64, there: u64) -> Self {
+        match is_kept(write, there) {
+            true if is_whole_seconds(write) => Self::Coarse,
+            true if write == there => Self::Exact,
+            true => Self::Coarse,
+            false => Self::None,
+        }
+    }
+
+    pub(crate) fn is_kept(self) -> bool {
+        self != Self::None
+    }
+
+    /// Whether it shows of all files that the server keeps times that are set as this one, `write`, was.
+    pub(crate) fn teaches(self, write: u64) -> bool {
+        match self {
+            Self::None => false,
+            Self::Coarse => is_ordinary(write) && is_past(write),
+            Self::Exact => is_ordinary(write),
+        }
+    }
+}
+
+/// Whether a time is so long ago that no file that was just written has it.
+fn is_past(write: u64) -> bool {
+    const JUST_NOW: Duration = Duration::from_secs(60);
+    let before = SystemTime::now().checked_sub(JUST_NOW);
+    before.is_some_and(|before| write < of_server(before))
+}
+
 /// Whether something that is closed has the time of its last change that was set; zero: none was. The server is asked
 /// afresh where it was not `known` at that moment that it keeps such a time, and where its CLOSE response has another
 /// one: that may be out of date.
@@ -34,12 +79,12 @@ pub(crate) fn has_time(
     path: &str,
     write: u64,
     (closed, known): (&Closed, bool),
-) -> Result<bool, Error> {
+) -> Result<Match, Error> {
     match closed.times {
-        _ if write == 0 => Ok(true),
-        Some(times) if known && is_kept(write, times.write) => Ok(true),
-        None if known && is_ordinary(write) => Ok(true),
-        _ => Ok(is_kept(write, tree.status(path)?.times.write)),
+        _ if write == 0 => Ok(Match::Coarse),
+        Some(times) if known && is_kept(write, times.write) => Ok(Match::of(write, times.write)),
+        None if known && is_ordinary(write) => Ok(Match::Coarse),
+        _ => Ok(Match::of(write, tree.status(path)?.times.write)),
     }
 }
 
@@ -60,9 +105,8 @@ pub(crate) fn set(
     of: Of,
 ) -> Result<NotKept, Error> {
     let known = tree.keeps_times();
-    let teaches = of == Of::File && known.is_none() && is_ordinary(times.write);
-    let learn = |kept| {
-        if teaches {
+    let learn = |kept, teaches| {
+        if of == Of::File && known.is_none() && teaches {
             tree.learn_times(kept);
         }
     };
@@ -72,31 +116,57 @@ pub(crate) fn set(
         set => set?,
     };
     let has_time = |closed| has_time(tree, path, times.write, (closed, known.is_some()));
-    if has_time(&closed)? {
-        learn(TimesKept::Late);
+    let late = has_time(&closed)?;
+    if late.is_kept() {
+        learn(TimesKept::Late, late.teaches(times.write));
         return Ok(None);
     }
     if !matches!(known, Some(TimesKept::LateAsChange | TimesKept::Never)) {
         match set(as_change(times)) {
-            Ok(closed) if has_time(&closed)? => {
-                learn(TimesKept::LateAsChange);
-                return Ok(None);
+            Ok(closed) => {
+                let as_change = has_time(&closed)?;
+                if as_change.is_kept() {
+                    learn(TimesKept::LateAsChange, as_change.teaches(times.write));
+                    return Ok(None);
+                }
             }
             Err(error) if !error.is_refusal() => return Err(error),
             _ => {}
         }
     }
-    learn(TimesKept::Never);
+    learn(TimesKept::Never, is_ordinary(times.write));
     let object = printable(shown);
     Ok(Some(Error::TimeNotKept { object }))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::time::UNIX_EPOCH;
 
     use super::*;
     use crate::copy::filetime::of_system;
+
+    #[test]
+    fn a_time_of_just_now_teaches_only_where_it_is_kept_exactly() {
+        const SECOND: u64 = 10_000_000;
+        let now = of_server(SystemTime::now()) / SECOND * SECOND;
+        let (fresh, old) = (now + 1_234_567, now + 1_234_567 - 3600 * SECOND);
+        for (write, there, expected, teaches) in [
+            (fresh, fresh, Match::Exact, true),
+            (fresh, now, Match::Coarse, false),
+            (now, now, Match::Coarse, false),
+            (old, old / SECOND * SECOND, Match::Coarse, true),
+            (old, now, Match::None, false),
+            (1, 1, Match::Exact, false),
+        ] {
+            let found = Match::of(write, there);
+            assert_eq!(
+                (found, found.teaches(write)),
+                (expected, teaches),
+                "{write}"
+            );
+        }
+    }
 
     #[test]
     fn what_every_file_system_can_keep_is_ordinary() {

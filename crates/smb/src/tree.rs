@@ -11,7 +11,7 @@ use smb_proto::{FileKey, TreeKey};
 use crate::blocking_request::{ask_chain, ask_protocol, tell};
 use crate::error::Error;
 use crate::session::Shared;
-use crate::std_or_shuttle::atomic::{AtomicBool, Ordering};
+use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// A connected share. Paths are relative to it, with `/` or `\` between the parts; where it [is POSIX](Self::is_posix),
 /// with `/` only.
@@ -34,6 +34,8 @@ struct Connected {
     keeps_times: OnceLock<TimesKept>,
     /// It keeps those that are set when all is written, and perhaps more.
     keeps_late_times: AtomicBool,
+    /// Attributes that were seen to be kept.
+    kept_attributes: AtomicU32,
     /// Files have the names of Unix that they are given, once that is known.
     unix_names: OnceLock<bool>,
     /// Files can have more data streams than one, once that is known.
@@ -89,6 +91,7 @@ impl Tree {
             posix: false,
             keeps_times: OnceLock::new(),
             keeps_late_times: AtomicBool::new(false),
+            kept_attributes: AtomicU32::new(0),
             unix_names: OnceLock::new(),
             streams: OnceLock::new(),
             loses_writes: AtomicBool::new(false),
@@ -221,6 +224,15 @@ impl Tree {
 
     pub(crate) fn learn_late_times(&self) {
         (self.connected.keeps_late_times).store(true, Ordering::Relaxed);
+    }
+
+    /// Attributes that the share was seen to keep.
+    pub(crate) fn kept_attributes(&self) -> u32 {
+        self.connected.kept_attributes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn learn_kept_attributes(&self, kept: u32) {
+        (self.connected.kept_attributes).fetch_or(kept, Ordering::Relaxed);
     }
 
     /// Whether files get the names of Unix that they are given; `look` finds out where that is not known yet.

@@ -51,6 +51,7 @@ pub(super) fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::Changed { .. }
         | smb::Error::Lost { .. }
         | smb::Error::TimeNotKept { .. }
+        | smb::Error::AttributesNotKept { .. }
         | smb::Error::ModeNotKept { .. }
         | smb::Error::LocalFile { .. }
         | smb::Error::Sockets { .. }

@@ -193,7 +193,7 @@ impl Part {
     /// Gives it its name. Why it does not have its times, where it does not.
     pub(super) fn complete(self, finish: &Finish) -> Result<NotKept, Error> {
         match self {
-            Self::Local(part) => part.complete(finish).map(|()| None),
+            Self::Local(part) => part.complete(finish),
             Self::Share(part) => part.complete(finish),
             Self::Nowhere => Ok(None),
         }

@@ -27,7 +27,7 @@ pub fn of_system(ticks: u64) -> Option<SystemTime> {
 }
 
 /// Zero, which leaves a time as it is, for times before 1601 and after the server's last one.
-pub(super) fn of_server(time: SystemTime) -> u64 {
+pub(crate) fn of_server(time: SystemTime) -> u64 {
     let Some(begin) = UNIX_EPOCH.checked_sub(Duration::from_secs(EPOCH_SECONDS)) else {
         return 0;
     };
@@ -42,9 +42,14 @@ pub(super) fn of_server(time: SystemTime) -> u64 {
         .unwrap_or(0)
 }
 
+/// Whether a time may be one of a file system that keeps whole seconds.
+pub(crate) fn is_whole_seconds(ticks: u64) -> bool {
+    ticks.is_multiple_of(TICKS_PER_SECOND)
+}
+
 /// Whether a copy's time is that of its source, as far as its file system can keep it.
 pub(crate) fn is_kept(source: u64, copy: u64) -> bool {
-    let coarse = copy.is_multiple_of(TICKS_PER_SECOND)
+    let coarse = is_whole_seconds(copy)
         && source
             .checked_sub(copy)
             .is_some_and(|lost| lost < COARSE_TICKS);

@@ -72,6 +72,12 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, typed: &str) -> Result<(), Error
         None if pattern.contains('/') => pattern.to_owned(),
         None => format!("**/{pattern}"),
     };
+    if from_top.trim_end_matches("**/").is_empty() {
+        return Err(Error::Pattern {
+            pattern: typed.to_owned(),
+            reason: "it is empty".to_owned(),
+        });
+    }
     let glob = GlobBuilder::new(&from_top)
         .literal_separator(true)
         .build()
@@ -127,6 +133,9 @@ mod tests {
 
     #[test]
     fn a_pattern_that_is_none_is_named() {
+        for empty in ["", "/"] {
+            assert!(Filter::new(&[], &[empty.to_owned()]).is_err(), "{empty}");
+        }
         let wrong = Filter::new(&["a[".to_owned()], &[]).expect_err("no pattern");
         assert!(wrong.to_string().contains("`a[`"), "{wrong}");
     }

@@ -143,21 +143,34 @@ pub(super) fn is_nowhere(path: &Path) -> bool {
 }
 
 /// A small file, which gets its name when it is complete.
-pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<(), Error> {
+pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<NotKept, Error> {
     if is_nowhere(path) {
-        return Ok(());
+        return Ok(None);
     }
     let (part, _) = Part::begin(path, &Begin::small(finish))?;
     part.write(0, bytes)?;
     part.complete(finish)
 }
 
-pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<(), Error> {
+pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<NotKept, Error> {
     // Somebody else may have put a link or a pipe in its place.
     Held::enter(path)
         .and_then(|at| local_platform::without_links(OpenOptions::new().read(true)).open(at.path()))
-        .and_then(|folder| folder.set_times(file_times(times)))
+        .and_then(|folder| set_times(&folder, path, times))
         .map_err(|source| failed(say("error-smb.cannot-set-time"), path, source))
+}
+
+/// Sets the times of a file or folder, and says if its file system cannot hold that of its last change: Linux then puts the
+/// nearest that it can hold in its place.
+fn set_times(file: &File, path: &Path, times: FileTimes) -> io::Result<NotKept> {
+    file.set_times(file_times(times))?;
+    let there = file.metadata()?.modified().map_or(0, filetime::of_server);
+    let is_set = filetime::of_system(times.write).is_some();
+    Ok((is_set && !filetime::is_kept(times.write, there)).then(|| {
+        let object = name::printable(&path.to_string_lossy());
+        let reason = say("error-smb.time-beyond-file-system");
+        Error::NotCopied { object, reason }
+    }))
 }
 
 fn entry(name: String, metadata: &Metadata) -> Entry {
@@ -460,7 +473,7 @@ impl Part {
         }
     }
 
-    pub(super) fn complete(self, finish: &Finish) -> Result<(), Error> {
+    pub(super) fn complete(self, finish: &Finish) -> Result<NotKept, Error> {
         let there = fs::symlink_metadata(self.at.path()).ok();
         // A device is no file that one replaces.
         let is_special = |there: &Metadata| !there.is_file() && !there.is_symlink();
@@ -475,15 +488,16 @@ impl Part {
             let replaced =
                 there.filter(|there| finish.replace == Replace::Existing && there.is_file());
             local_platform::publish(&self.file, finish.mode, replaced.as_ref())?;
-            self.file.set_times(file_times(finish.times))?;
+            let not_kept = set_times(&self.file, &self.to, finish.times)?;
             if finish.attributes & ATTRIBUTE_READ_ONLY != 0 && finish.mode.is_none() {
                 let mut permissions = self.file.metadata()?.permissions();
                 permissions.set_readonly(true);
                 self.file.set_permissions(permissions)?;
             }
-            Ok(())
+            Ok(not_kept)
         })();
-        finished.map_err(|source| failed(say("error-smb.cannot-finish"), &self.path, source))?;
+        let not_kept = finished
+            .map_err(|source| failed(say("error-smb.cannot-finish"), &self.path, source))?;
         let renamed = match finish.replace {
             Replace::Never => local_platform::rename_to_new(&self.part, self.at.path()),
             Replace::Existing => fs::rename(&self.part, self.at.path()),
@@ -493,7 +507,7 @@ impl Part {
             _ => failed(say("error-smb.cannot-rename"), &self.to, source),
         })?;
         *lock(&self.fate) = Fate::Completed;
-        Ok(())
+        Ok(not_kept)
     }
 }
 

@@ -204,7 +204,7 @@ impl Place {
     /// Gives a folder the times and attributes of its source.
     pub(super) fn finish_folder(&self, source: &OfFolder) -> Result<NotKept, Error> {
         match self {
-            Self::Local(path) => local_files::set_folder_times(path, source.times).map(|()| None),
+            Self::Local(path) => local_files::set_folder_times(path, source.times),
             Self::Share { tree, path } => share::finish_folder(tree, path, source),
         }
     }

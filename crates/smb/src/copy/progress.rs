@@ -190,10 +190,12 @@ pub struct Summary {
     pub links: u64,
     /// Folders that were made.
     pub folders: u64,
-    /// Files and folders that were removed, each folder with all in it counted once.
+    /// Files and folders that were removed, each folder with all in it counted once; of one that could not be emptied, what
+    /// was in it.
     pub deleted: u64,
-    /// Files and folders that were not removed, because something else in their folder failed, or
-    /// because they are no longer what was there when the folder was looked into.
+    /// Files and folders that were not removed, because something else in their folder failed, because
+    /// they are no longer what was there when the folder was looked into, or, of folders, because they may hold what the
+    /// filter leaves out.
     pub kept: u64,
     /// Links, devices and the like that were left out.
     pub skipped: u64,

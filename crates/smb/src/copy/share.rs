@@ -154,7 +154,24 @@ pub(super) fn make_folder(
 pub(super) fn finish_folder(tree: &Tree, path: &str, source: &OfFolder) -> Result<NotKept, Error> {
     let attributes = attributes(tree, source.attributes & ATTRIBUTES_KEPT);
     let times = times_kept(source.times);
-    crate::times_kept::set(tree, (path, path), times, attributes, Of::Folder)
+    let not_kept = crate::times_kept::set(tree, (path, path), times, attributes, Of::Folder)?;
+    Ok(not_kept.or_else(|| check_attributes(tree, path, source.attributes)))
+}
+
+/// Why something that has its name does not have these attributes, if so. What a share has kept once is not asked for
+/// again: servers keep them all or, set up so, none.
+fn check_attributes(tree: &Tree, path: &str, wanted: u32) -> NotKept {
+    let wanted = attributes(tree, wanted) & ATTRIBUTES_CHECKED & !tree.kept_attributes();
+    if wanted == 0 {
+        return None;
+    }
+    let there = match tree.status(path) {
+        Ok(status) => status.attributes,
+        Err(error) => return Some(error),
+    };
+    tree.learn_kept_attributes(there & wanted);
+    let object = name::printable(path);
+    (there & wanted != wanted).then_some(Error::AttributesNotKept { object })
 }
 
 /// Reads a file and hashes it.
@@ -168,6 +185,9 @@ pub(super) fn hash(file: &File, size: u64, stop: &Stop) -> Result<Hash, Error> {
         object: name::printable(file.path()),
     })
 }
+
+/// Read-only, hidden and system. Archive is what a server makes of it.
+const ATTRIBUTES_CHECKED: u32 = ATTRIBUTES_KEPT & !ATTRIBUTE_ARCHIVE;
 
 /// Attributes of a copy. Where files have modes, those say who may write it, and nobody asks what was backed up; what
 /// is left may be nothing, which leaves what there is.

@@ -106,6 +106,7 @@ impl Error {
                 .count("size", *size)
                 .count("expected", *expected),
             Self::TimeNotKept { object } => about("error-smb.time-not-kept", object),
+            Self::AttributesNotKept { object } => about("error-smb.attributes-not-kept", object),
             Self::ModeNotKept {
                 object,
                 mode,

@@ -226,6 +226,11 @@ pub enum Error {
         /// The copy.
         object: String,
     },
+    /// A copy is there and is not read-only, hidden or a system file as its source is: the server said that it set that.
+    AttributesNotKept {
+        /// The copy.
+        object: String,
+    },
     /// The file is there, and the server gave it another mode.
     ModeNotKept {
         /// The copy.

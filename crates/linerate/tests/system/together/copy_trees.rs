@@ -121,10 +121,12 @@ fn a_tree_goes_there_and_back_the_same_and_is_updated() {
     let kept = copied(&lab, &filtered);
     // What the filter leaves out is not removed either, nor a folder that may hold such.
     assert_eq!(
-        (&kept["files"], &kept["deleted"]),
-        (&1.into(), &0.into()),
+        (&kept["files"], &kept["deleted"], &kept["kept"]),
+        (&1.into(), &0.into(), &1.into()),
         "{kept}"
     );
+    let nothing = copy(&lab, &[&content, &there, "--exclude", ""]).assert();
+    nothing.code(64);
     let removed = copied(&lab, &[&content, &there, "--update", "--delete"]);
     assert_eq!(
         (&removed["files"], &removed["deleted"]),
@@ -423,6 +425,13 @@ fn check_times_beyond_smb(lab: &Lab) {
     let said = not_all_copied(lab, &["/dev/shm/times", SHARE]);
     assert_eq!((&said["files"], &said["not_kept"]), (&2.into(), &1.into()));
     assert_eq!(paths(&said, "without"), ["old"], "{said}");
+    // The file system of this machine's disk ends before the year 3000.
+    let touch = "cd /run/linerate/shares/media && mkdir late && touch -d 3000-01-01 late/film";
+    lab.run("server", &["sh", "-c", touch]);
+    let here = format!("{}/", lab.folder().display());
+    let said = not_all_copied(lab, &[&format!("{SHARE}/late"), &here]);
+    assert_eq!((&said["files"], &said["not_kept"]), (&1.into(), &1.into()));
+    assert_eq!(paths(&said, "without"), ["film"], "{said}");
 }
 
 /// A file that its server copies by itself, while somebody writes to it there: whether that is seen by its times or by

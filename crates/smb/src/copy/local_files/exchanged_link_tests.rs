@@ -422,7 +422,9 @@ fn nothing_is_written_or_removed_through_a_name_that_is_exchanged_while_it_is_co
                 dry_run: false,
                 depth: 0,
                 path: String::new(),
+                in_staying: 0,
                 left: &|_| {},
+                failed: &|_, error| Err(error),
                 batches: &batches,
             };
             // It may be gone.

@@ -35,8 +35,12 @@ pub(in crate::copy) struct Removal<'a> {
     pub depth: usize,
     /// Below the top, what is removed now; at the end, what was to be removed.
     pub path: String,
+    /// Removed from folders that stay, each folder with all in it counted once.
+    pub in_staying: u64,
     /// Hears of folders that are left because they may be links.
     pub left: &'a dyn Fn(&str),
+    /// Hears of what cannot be removed, of which the rest of its folder is none the worse; gives back what ends it all.
+    pub failed: &'a dyn Fn(&str, Error) -> Result<(), Error>,
     /// Bytes that are held of what is to be removed.
     pub batches: &'a AtomicUsize,
 }
@@ -85,6 +89,21 @@ impl Place {
         above: Option<ObjectId>,
         removal: &mut Removal<'_>,
     ) -> Result<bool, Error> {
+        let mut removed = 0;
+        let emptied = self.empty_counting(entry, above, removal, &mut removed);
+        if !matches!(emptied, Ok(true)) {
+            removal.in_staying += removed as u64;
+        }
+        emptied
+    }
+
+    fn empty_counting(
+        &self,
+        entry: &Entry,
+        above: Option<ObjectId>,
+        removal: &mut Removal<'_>,
+        removed: &mut usize,
+    ) -> Result<bool, Error> {
         if let Self::Share { tree, path } = self
             && entry.is_reparse_point()
             && share::is_elsewhere(tree, path)
@@ -95,18 +114,18 @@ impl Place {
         }
         let own = self.id();
         // Entries that were looked at: those that are still there come first when it is listed again.
-        let (mut left, mut removed) = (0, 0);
+        let mut left = 0;
         let mut all = true;
         loop {
             let mut batch = Batch::new(removal.batches);
-            let is_first = left + removed == 0;
+            let is_first = left + *removed == 0;
             let part = self.list_part(left, is_first, &mut batch)?;
             if is_first && self.stays(entry, above, own, part.numbers, removal) {
                 (removal.left)(&removal.path);
                 return Ok(false);
             }
             let is_too_deep = removal.depth == DEPTH_MAX || self.path_bytes() > PATH_BYTES_MAX;
-            if is_too_deep || left + removed > EMPTIED_MAX {
+            if is_too_deep || left + *removed > EMPTIED_MAX {
                 let object = self.shown();
                 let reason = match is_too_deep {
                     true => say("error-smb.too-deep"),
@@ -114,23 +133,37 @@ impl Place {
                 };
                 return Err(Error::NotCopied { object, reason });
             }
-            removal.depth += 1;
             for inner in batch.entries() {
-                let length = removal.path.len();
-                removal.path = name::joined(&removal.path, &inner.name);
-                let is_gone = self.remove_inner(inner, own, removal)?;
-                removal.path.truncate(length);
+                let is_gone = self.remove_below(inner, own, removal)?;
                 all &= is_gone;
                 match is_gone && !removal.dry_run {
-                    true => removed += 1,
+                    true => *removed += 1,
                     false => left += 1,
                 }
             }
-            removal.depth -= 1;
             if part.is_last {
                 return Ok(all);
             }
         }
+    }
+
+    /// Removes something in a folder that is emptied. Whether all of it is gone.
+    fn remove_below(
+        &self,
+        inner: &Entry,
+        own: Option<ObjectId>,
+        removal: &mut Removal<'_>,
+    ) -> Result<bool, Error> {
+        let length = removal.path.len();
+        removal.path = name::joined(&removal.path, &inner.name);
+        removal.depth += 1;
+        let is_gone = match self.remove_inner(inner, own, removal) {
+            Err(error) => (removal.failed)(&removal.path, error).map(|()| false),
+            is_gone => is_gone,
+        };
+        removal.depth -= 1;
+        removal.path.truncate(length);
+        is_gone
     }
 
     /// Whether what is shown as a folder may be one that stays, by a link of the server's.

@@ -4,7 +4,7 @@ use blake3::Hash;
 use smb_proto::NtStatus;
 use smb_proto::session::{Access, Closed, CreateOptions, Disposition, FileTimes, SetInformation};
 
-use super::{attributes, hash, split, times_kept};
+use super::{attributes, check_attributes, hash, split, times_kept};
 use crate::closed_part::{ClosedPart, remove_own};
 use crate::copy::entry::is_absent;
 use crate::copy::extra_sessions::ExtraSession;
@@ -306,7 +306,8 @@ impl Part {
         })?;
         self.fate.store(COMPLETED, Ordering::Relaxed);
         self.set_sparse_again();
-        Ok(not_kept.or(not_set))
+        let not_kept = not_kept.or(not_set);
+        Ok(not_kept.or_else(|| check_attributes(&self.tree, &self.to, finish.attributes)))
     }
 }
 
@@ -335,8 +336,9 @@ impl Part {
         closed: (&Closed, bool),
     ) -> Result<NotKept, Error> {
         let (tree, path) = (&self.tree, self.file.path());
-        if times_kept::has_time(tree, path, times.write, closed)? {
-            if times_kept::is_ordinary(times.write) {
+        let time = times_kept::has_time(tree, path, times.write, closed)?;
+        if time.is_kept() {
+            if time.teaches(times.write) {
                 tree.learn_late_times();
             }
             return Ok(None);

@@ -1,7 +1,7 @@
 //! Small files of a share, which are read and written whole.
 
 use super::part::{Part, busy_or};
-use super::{attributes, changed, entry, split, times_kept};
+use super::{attributes, changed, check_attributes, entry, split, times_kept};
 use crate::copy::entry::Entry;
 use crate::copy::name;
 use crate::copy::partial_file_options::{Begin, Finish};
@@ -43,7 +43,8 @@ pub(in crate::copy) fn write_small(
     attempt: Attempt,
 ) -> Result<NotKept, Error> {
     if bytes.len() <= SMALL_BYTES_MAX && !finish.sync {
-        return write_in_one_go(tree, path, bytes, finish, attempt);
+        let not_kept = write_in_one_go(tree, path, bytes, finish, attempt)?;
+        return Ok(not_kept.or_else(|| check_attributes(tree, path, finish.attributes)));
     }
     let write = || {
         let (part, _) = Part::begin(tree, path, &Begin::small(finish))?;

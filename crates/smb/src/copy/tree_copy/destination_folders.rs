@@ -90,6 +90,9 @@ impl Engine<'_> {
             there.surplus.add(self.kept.hash(&key), &entry);
             None
         } else {
+            if cleans_share {
+                self.note_protected(&entry);
+            }
             Some(entry)
         };
         let stays = stays.filter(|entry| cleans_share && entry.kind == Kind::Folder);

@@ -79,7 +79,7 @@ impl Engine<'_> {
 }
 
 /// Whether after this nothing more can be copied.
-fn ends_all(error: &Error) -> bool {
+pub(super) fn ends_all(error: &Error) -> bool {
     match error {
         Error::ConnectionLost { .. }
         | Error::LoginRefused { .. }

@@ -213,10 +213,7 @@ impl Engine<'_> {
         };
         let finish = Finish::of(&found, [from, to], file.replace());
         let not_kept = match to {
-            Place::Local(path) => {
-                local_files::write_small(path, &bytes, &finish)?;
-                None
-            }
+            Place::Local(path) => local_files::write_small(path, &bytes, &finish)?,
             Place::Share { tree, path } => {
                 share::small::write_small(tree, path, &bytes, &finish, attempt)?
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 
-use super::failure_handling::too_many_stay;
+use super::failure_handling::{ends_all, too_many_stay};
 use super::{Engine, FOLDERS, Folder, is_part};
 use crate::copy::entry::{self, Entry, Kind, ObjectId};
 use crate::copy::folder_name_matching::{Seen, There};
@@ -79,7 +79,11 @@ impl Engine<'_> {
         } = there;
         let mut cleaning = lock(&self.cleaning);
         for (key, entry) in entries {
-            let stays = !is_whole || seen.holds(&key) || !self.removes(folder, &entry);
+            let is_known = !is_whole || seen.holds(&key);
+            let stays = is_known || !self.removes(folder, &entry);
+            if !is_known {
+                self.note_protected(&entry);
+            }
             if !stays {
                 surplus.add(self.kept.hash(&key), &entry);
             } else if folder.to.is_share() && entry.kind == Kind::Folder {
@@ -110,6 +114,13 @@ impl Engine<'_> {
             _ => filter.takes_file(&path),
         };
         taken && !is_part(entry)
+    }
+
+    /// Notes a folder that the source does not have and that stays, as it may hold what the filter leaves out.
+    pub(super) fn note_protected(&self, entry: &Entry) {
+        if entry.kind == Kind::Folder && !self.options.filter.takes_all() {
+            lock(&self.summary).kept += 1;
+        }
     }
 
     /// Finishes the folders that something is removed from.
@@ -199,11 +210,14 @@ impl Engine<'_> {
             dry_run: self.options.dry_run,
             depth: 0,
             path: name::joined(&folder.path, &entry.name),
+            in_staying: 0,
             left: &|path| self.left(path),
+            failed: &|path, error| self.not_removed(path, error),
             batches: &self.kept.batches,
         };
         let removed = folder.to.remove_inner(entry, above, &mut removal);
         let shown = name::printable(&removal.path);
+        lock(&self.summary).deleted += removal.in_staying;
         match removed {
             Ok(true) => {
                 lock(&self.summary).deleted += 1;
@@ -215,6 +229,15 @@ impl Engine<'_> {
             Ok(false) => {}
             Err(error) => self.failed(&shown, error),
         }
+    }
+
+    /// Notes what could not be removed, or gives back why nothing more can be.
+    fn not_removed(&self, path: &str, error: Error) -> Result<(), Error> {
+        if self.is_over() || ends_all(&error) {
+            return Err(error);
+        }
+        self.failed(path, error);
+        Ok(())
     }
 
     /// Notes a folder that nothing is removed from, because it may be a link.

@@ -5,6 +5,7 @@ mod files_in_memory;
 mod untrue_server;
 
 use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -401,4 +402,74 @@ fn a_file_whose_time_a_server_changes_is_named_where_it_is_the_only_one() {
         assert!(ended.without_times().is_empty());
         check_tree(&server, "all", "none");
     }
+}
+
+#[test]
+fn a_time_that_a_server_seems_to_keep_by_chance_says_nothing_of_the_files_that_come_later() {
+    let server = Server::start(Manner::TimesOfClose);
+    let here = Here::new();
+    let now = SystemTime::now();
+    // In whole seconds, it is when the server closes it.
+    here.make_file("tree/just-now", b"small", now + Duration::from_secs(1));
+    let moments_ago = now - Duration::from_secs(5);
+    here.make_file("tree/large", &pattern(LARGE_BYTES), moments_ago);
+    copy(&["--json", &here.typed("tree/"), &server.address("all/")]).is_well();
+    assert!(stored(&server, "all/large") == Some(pattern(LARGE_BYTES)));
+    let time = server.disk(|disk| disk.write_time("all/large"));
+    let seconds = moments_ago.duration_since(UNIX_EPOCH).expect("it is later");
+    let ticks = (SECONDS_TO_1970 + seconds.as_secs()) * TICKS_PER_SECOND;
+    assert_eq!(time, Some(ticks));
+}
+
+#[test]
+fn a_file_whose_attributes_a_server_drops_is_named() {
+    for bytes in [SMALL_BYTES, LARGE_BYTES] {
+        let server = Server::start(Manner::NoAttributes);
+        let here = Here::new();
+        for name in ["fixed", "other"] {
+            here.make_file(&format!("tree/{name}"), &pattern(bytes), ordinary());
+        }
+        let read_only = fs::Permissions::from_mode(0o444);
+        fs::set_permissions(here.path("tree/fixed"), read_only).expect("our own file");
+        let [from, to] = [here.typed("tree/"), server.address("all/")];
+        let ended = copy(&["--json", &from, &to]);
+        assert_eq!(ended.code, Some(1), "{bytes}: {}", ended.said);
+        let said = lab_and_program::json("copy", &ended.printed);
+        assert_eq!((&said["files"], &said["not_kept"]), (&2.into(), &1.into()));
+        assert_eq!(said["without"][0]["path"], "fixed", "{said}");
+        server.behave(Manner::Honest);
+        copy(&["--force", &from, &to]).is_well();
+    }
+}
+
+/// What could be removed of its folder is, and counted; no more than that is said to be.
+#[test]
+fn what_a_server_does_not_remove_when_it_is_closed_is_named() {
+    let server = Server::start(Manner::FixedAtClose);
+    server.disk(|disk| {
+        disk.make_folder("all/gone");
+        for name in ["fixed", "gone/a", "gone/fixed", "gone/z"] {
+            disk.make_file(&format!("all/{name}"), b"old");
+        }
+    });
+    let here = Here::new();
+    here.make_file("tree/new", b"new", ordinary());
+    let [from, to] = [here.typed("tree/"), server.address("all/")];
+    let ended = copy(&["--json", "--update", "--delete", &from, &to]);
+    assert_eq!(ended.code, Some(1), "{}", ended.said);
+    let said = lab_and_program::json("copy", &ended.printed);
+    assert_eq!((&said["deleted"], &said["failed"]), (&2.into(), &2.into()));
+    let mut failed: Vec<_> = (said["failures"].as_array().expect("a list").iter())
+        .map(|failure| failure["path"].as_str().expect("a path"))
+        .collect();
+    failed.sort_unstable();
+    assert_eq!(failed, ["fixed", "gone/fixed"]);
+    let left = server.disk(|disk| (disk.names("all"), disk.names("all/gone")));
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(left, (names(&["fixed", "gone", "new"]), names(&["fixed"])));
 }

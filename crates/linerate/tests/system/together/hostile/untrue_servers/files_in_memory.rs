@@ -99,6 +99,12 @@ impl Disk {
     }
 
     /// The names in a folder.
+    pub(super) fn set_write_time(&mut self, number: u64, time: u64) {
+        if let Some(node) = self.nodes.get_mut(&number) {
+            node.times.write = time;
+        }
+    }
+
     pub(super) fn names(&self, folder: &str) -> Vec<String> {
         let inside = self.inside(folder);
         inside
@@ -296,6 +302,10 @@ impl Disk {
         }
         self.opened(handle)?.0.removes = removes;
         Ok(())
+    }
+
+    pub(super) fn is_removed(&mut self, handle: u64) -> Done<bool> {
+        Ok(self.opened(handle)?.0.removes)
     }
 
     pub(super) fn rename(&mut self, handle: u64, to: &str, replaces: bool) -> Done<()> {

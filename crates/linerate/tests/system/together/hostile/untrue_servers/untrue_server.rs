@@ -4,6 +4,7 @@ use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use smb_proto::NtStatus;
 use smb_proto::session::FileTimes;
@@ -23,6 +24,10 @@ use super::files_in_memory::{About, Disk, Done};
 /// 1970, in the protocol's unit.
 pub(super) const YEAR_1970: u64 = 116_444_736_000_000_000;
 const ALL_RIGHTS: u32 = 0x1F_01FF;
+const ATTRIBUTE_NORMAL: u32 = 0x80;
+const TICKS_PER_SECOND: u64 = 10_000_000;
+/// What is beyond is no time.
+const END_OF_TIME: u64 = i64::MAX as u64;
 const VOLUME: u64 = 7;
 const CLUSTER_BYTES: u64 = 4096;
 
@@ -48,6 +53,13 @@ pub(super) enum Manner {
     MakesUpChange,
     /// It takes times before 1970, says that they are set, and has set 1970.
     TimesChange,
+    /// It has whole seconds. A file that was written has the time at which it was closed, and it says then that it has
+    /// the one that was set: so does one of Python.
+    TimesOfClose,
+    /// It takes all attributes and says that they are set: Samba without `store dos attributes`.
+    NoAttributes,
+    /// It takes it that something called `fixed` is to be removed, and says only when it is closed that it cannot be.
+    FixedAtClose,
 }
 
 pub(super) struct Server {
@@ -172,7 +184,10 @@ impl Share {
 
     /// Gives the handle, and the reply.
     fn create(&mut self, body: &[u8]) -> Done<(u64, Vec<u8>)> {
-        let asked: CreateRequest<'_> = decoded(body)?;
+        let mut asked: CreateRequest<'_> = decoded(body)?;
+        if self.manner == Manner::NoAttributes {
+            asked.attributes = ATTRIBUTE_NORMAL;
+        }
         let (handle, action) = self.disk.open(&path_of(asked.name), &asked)?;
         let about = self.disk.about(handle)?;
         let id = encoded(&DiskId {
@@ -220,7 +235,16 @@ impl Share {
 
     fn close(&mut self, body: &[u8], chained: &mut Done<u64>) -> Done<Vec<u8>> {
         let asked: CloseRequest = decoded(body)?;
-        let closed = self.disk.close(handle_of(asked.file, chained)?)?;
+        let handle = handle_of(asked.file, chained)?;
+        if self.manner == Manner::FixedAtClose
+            && self.disk.path(handle)?.ends_with("fixed")
+            && self.disk.is_removed(handle)?
+        {
+            self.disk.set_removed(handle, false)?;
+            self.disk.close(handle)?;
+            return Err(NtStatus::ACCESS_DENIED);
+        }
+        let closed = self.disk.close(handle)?;
         if self.manner == Manner::FullAtClose
             && closed.has_written
             && let Some(about) = &closed.about
@@ -233,6 +257,12 @@ impl Share {
             && let Some(about) = &closed.about
         {
             self.disk.cut_to_half(about.number);
+        }
+        if self.manner == Manner::TimesOfClose
+            && closed.has_written
+            && let Some(about) = &closed.about
+        {
+            self.disk.set_write_time(about.number, whole_seconds_now());
         }
         let tells = asked.flags & CloseRequest::GIVES_ATTRIBUTES != 0;
         let Some(about) = closed.about.filter(|_| tells) else {
@@ -342,7 +372,11 @@ impl Share {
             class::FILE_BASIC => {
                 let wanted: BasicInformation = decoded(asked.data)?;
                 let times = self.taken_times(wanted.times);
-                self.disk.set_basic(handle, times, wanted.attributes)?;
+                let attributes = match self.manner {
+                    Manner::NoAttributes => ATTRIBUTE_NORMAL,
+                    _ => wanted.attributes,
+                };
+                self.disk.set_basic(handle, times, attributes)?;
             }
             class::FILE_END_OF_FILE => {
                 let wanted: EndOfFileInformation = decoded(asked.data)?;
@@ -371,8 +405,10 @@ impl Share {
 
     fn taken_times(&self, wanted: FileTimes) -> FileTimes {
         let changes = self.manner == Manner::TimesChange;
+        let cuts = self.manner == Manner::TimesOfClose;
         // Zero leaves a time as it is.
         let taken = |time: u64| match time {
+            1..=END_OF_TIME if cuts => time / TICKS_PER_SECOND * TICKS_PER_SECOND,
             1..YEAR_1970 if changes => YEAR_1970,
             time => time,
         };
@@ -419,4 +455,10 @@ fn path_of(name: &[u8]) -> String {
 /// The space that a file of this length takes.
 fn allocated(size: u64) -> u64 {
     size.next_multiple_of(CLUSTER_BYTES)
+}
+
+/// Now, as far as whole seconds go.
+fn whole_seconds_now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    YEAR_1970 + now.expect("it is later").as_secs() * TICKS_PER_SECOND
 }
