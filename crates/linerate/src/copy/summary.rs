@@ -52,9 +52,9 @@ pub struct CopyResult<'a> {
     links: u64,
     /// Folders that were made.
     folders: u64,
-    /// Files and folders that were removed, each folder with all in it counted once.
+    /// Files and folders that were removed, each folder with all in it counted once; of one that stays, what was in it.
     deleted: u64,
-    /// Files and folders that were not removed, since something in their folder failed or changed.
+    /// Files and folders that were not removed, since something in their folder failed or changed, or may be excluded.
     kept: u64,
     /// Links, devices and the like that were left out.
     skipped: u64,
