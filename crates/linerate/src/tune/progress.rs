@@ -72,6 +72,6 @@ fn decided(experiment: &str, decision: Decision, reason: &str) -> String {
         Decision::Kept => "told-plan.kept",
         Decision::Returned => "told-plan.returned",
     });
-    let sentence = sentence.with("experiment", experiment.to_lowercase());
-    said(&sentence.with("reason", reason.to_lowercase()))
+    let sentence = sentence.with("experiment", experiment);
+    said(&sentence.with("reason", reason))
 }
