@@ -89,6 +89,10 @@ pub const SERVERS: &[Server] = &[
                 "it hangs up when it meets a name that is no UTF-8, and so it does on smbclient",
             ),
             (
+                "read-only",
+                "it says that attributes are set, and has none; smbclient's `setmode` changes nothing either",
+            ),
+            (
                 "links of the server",
                 "it hangs up when it meets a link to nothing, and so it does on smbclient",
             ),
