@@ -319,7 +319,15 @@ fn remove_once(tree: &Tree, path: &str, options: CreateOptions) -> Result<(), Er
     match closed {
         Ok(Reply::Closed(_)) => Ok(()),
         // It is removed only now, and Samba says only now that it cannot be.
-        refused => Err(not_done(tree, path, refused)),
+        Err(ProtocolError::Refused { status, .. }) => {
+            let doing = format!("removing `{path}`");
+            Err(not_done(
+                tree,
+                path,
+                Err(ProtocolError::Refused { doing, status }),
+            ))
+        }
+        lost => Err(not_done(tree, path, lost)),
     }
 }
 

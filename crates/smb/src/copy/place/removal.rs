@@ -68,36 +68,41 @@ impl Place {
         above: Option<ObjectId>,
         removal: &mut Removal<'_>,
     ) -> Result<bool, Error> {
-        if entry.kind == Kind::Folder && !self.empty(entry, above, removal)? {
-            return Ok(false);
+        if entry.kind == Kind::Folder {
+            return self.remove_folder(entry, above, removal);
         }
         if removal.dry_run {
             return Ok(true);
         }
         match self {
             Self::Local(path) => local_files::remove(path, entry.kind),
-            Self::Share { tree, path } if entry.kind == Kind::Folder => tree.remove_folder(path),
             Self::Share { tree, path } => tree.remove_file(path),
         }
         .map(|()| true)
     }
 
-    /// Removes what is in a folder. Whether that is all.
-    fn empty(
+    /// Removes a folder with everything in it. Whether all of it is gone.
+    fn remove_folder(
         &self,
         entry: &Entry,
         above: Option<ObjectId>,
         removal: &mut Removal<'_>,
     ) -> Result<bool, Error> {
         let mut removed = 0;
-        let emptied = self.empty_counting(entry, above, removal, &mut removed);
-        if !matches!(emptied, Ok(true)) {
+        let emptied = self.empty(entry, above, removal, &mut removed);
+        let is_gone = emptied.and_then(|is_empty| match self {
+            _ if !is_empty || removal.dry_run => Ok(is_empty),
+            Self::Local(path) => local_files::remove(path, Kind::Folder).map(|()| true),
+            Self::Share { tree, path } => tree.remove_folder(path).map(|()| true),
+        });
+        if !matches!(is_gone, Ok(true)) {
             removal.in_staying += removed as u64;
         }
-        emptied
+        is_gone
     }
 
-    fn empty_counting(
+    /// Removes what is in a folder, and counts that. Whether that is all.
+    fn empty(
         &self,
         entry: &Entry,
         above: Option<ObjectId>,

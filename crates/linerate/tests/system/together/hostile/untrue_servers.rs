@@ -448,7 +448,14 @@ fn what_a_server_does_not_remove_when_it_is_closed_is_named() {
     let server = Server::start(Manner::FixedAtClose);
     server.disk(|disk| {
         disk.make_folder("all/gone");
-        for name in ["fixed", "gone/a", "gone/fixed", "gone/z"] {
+        disk.make_folder("all/gone/sub.fixed");
+        for name in [
+            "fixed",
+            "gone/a",
+            "gone/fixed",
+            "gone/z",
+            "gone/sub.fixed/b",
+        ] {
             disk.make_file(&format!("all/{name}"), b"old");
         }
     });
@@ -458,12 +465,12 @@ fn what_a_server_does_not_remove_when_it_is_closed_is_named() {
     let ended = copy(&["--json", "--update", "--delete", &from, &to]);
     assert_eq!(ended.code, Some(1), "{}", ended.said);
     let said = lab_and_program::json("copy", &ended.printed);
-    assert_eq!((&said["deleted"], &said["failed"]), (&2.into(), &2.into()));
+    assert_eq!((&said["deleted"], &said["failed"]), (&3.into(), &3.into()));
     let mut failed: Vec<_> = (said["failures"].as_array().expect("a list").iter())
         .map(|failure| failure["path"].as_str().expect("a path"))
         .collect();
     failed.sort_unstable();
-    assert_eq!(failed, ["fixed", "gone/fixed"]);
+    assert_eq!(failed, ["fixed", "gone/fixed", "gone/sub.fixed"]);
     let sorted = |mut names: Vec<String>| {
         names.sort_unstable();
         names
@@ -476,5 +483,11 @@ fn what_a_server_does_not_remove_when_it_is_closed_is_named() {
             .map(|&name| name.to_owned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(left, [names(&["fixed", "gone", "new"]), names(&["fixed"])]);
+    assert_eq!(
+        left,
+        [
+            names(&["fixed", "gone", "new"]),
+            names(&["fixed", "sub.fixed"])
+        ]
+    );
 }

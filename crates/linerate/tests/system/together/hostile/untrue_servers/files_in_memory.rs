@@ -98,13 +98,13 @@ impl Disk {
         Some(self.nodes[&self.number_of(path)?].times.write)
     }
 
-    /// The names in a folder.
     pub(super) fn set_write_time(&mut self, number: u64, time: u64) {
         if let Some(node) = self.nodes.get_mut(&number) {
             node.times.write = time;
         }
     }
 
+    /// The names in a folder.
     pub(super) fn names(&self, folder: &str) -> Vec<String> {
         let inside = self.inside(folder);
         inside
