@@ -95,7 +95,7 @@ impl Engine<'_> {
             match there.known_as(&item.name, &found) {
                 Some(key) => {
                     if !seen.add(&key) {
-                        self.failed_in(folder, &item.shown, twin(&item.name));
+                        self.failed(&item.shown, twin(&item.name));
                         continue;
                     }
                 }
@@ -118,7 +118,7 @@ impl Engine<'_> {
             Ok(name) => name,
             Err(error) => {
                 seen.keep(&entry.name);
-                self.failed_in(folder, &name::joined(&folder.path, &entry.name), error);
+                self.failed(&name::joined(&folder.path, &entry.name), error);
                 return None;
             }
         };
@@ -133,7 +133,7 @@ impl Engine<'_> {
             Err(error) => {
                 seen.keep(&true_name);
                 if taken {
-                    self.failed_in(folder, &shown, error);
+                    self.failed(&shown, error);
                 }
                 return None;
             }
@@ -141,7 +141,7 @@ impl Engine<'_> {
         let key = Seen::key(folder.to.folds(), &name);
         let there = there.get(&key);
         if !seen.add(&key) {
-            self.failed_in(folder, &shown, twin(&name));
+            self.failed(&shown, twin(&name));
             return None;
         }
         let alias = match there {
