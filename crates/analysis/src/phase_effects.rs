@@ -6,8 +6,8 @@ use std::net::IpAddr;
 
 use locale::{Message, say};
 use record::{
-    Arm, Bytes, Direction, Failure, HostLoad, Outcome, Phase, Question, Schedule, SmbSession,
-    Stage, Task, TrialRecord, TrialResult, Workload,
+    Arm, Bytes, Direction, HostLoad, Outcome, Phase, Question, Schedule, SmbSession, Stage, Task,
+    TrialRecord, TrialResult, Workload,
 };
 use serde::Serialize;
 
@@ -155,16 +155,10 @@ pub(crate) fn rate(result: &TrialResult) -> Option<f64> {
 /// What an outcome failed of; a trial that moved nothing has failed too.
 pub(crate) fn failure(outcome: &Outcome) -> Option<Message> {
     match outcome {
-        Outcome::Failed(failure) => Some(why_failed(failure)),
+        Outcome::Failed(failure) => Some(failure.why()),
         Outcome::Measured(result) if rate(result).is_none() => Some(say("trial-failure.no-bytes")),
         Outcome::Measured(_) => None,
     }
-}
-
-/// Why a trial failed, with its causes.
-pub(crate) fn why_failed(failure: &Failure) -> Message {
-    let causes = failure.chain_message();
-    causes.unwrap_or_else(|| say("trial-failure.unexplained"))
 }
 
 struct Counted<'a> {

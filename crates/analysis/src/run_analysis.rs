@@ -13,7 +13,7 @@ use stats::{PairedRatios, Unit};
 
 use crate::benchmark_figures;
 use crate::diagnosis;
-use crate::phase_effects::{costs, phase, phase_name, why_failed};
+use crate::phase_effects::{costs, phase, phase_name};
 use crate::{
     BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind, Untried,
 };
@@ -429,7 +429,7 @@ fn bench_samples(
             Outcome::Measured(_) => {
                 list_failure(&mut failures, || say("error-experiment.did-nothing"));
             }
-            Outcome::Failed(failure) => list_failure(&mut failures, || why_failed(failure)),
+            Outcome::Failed(failure) => list_failure(&mut failures, || failure.why()),
         }
     }
     let passes = measured.iter();

@@ -48,7 +48,7 @@ pub(crate) fn last_failure(result: &PhaseResult) -> Message {
 pub(crate) fn effects(effects: &[Effect]) -> Argument {
     let judged = effects.iter().map(|effect| {
         ratio("decided-effect.judged", effect.response, &effect.ratio)
-            .with("verdict", verdict(effect.verdict))
+            .with("verdict", Message::from(effect.verdict))
     });
     Argument::Series(judged.collect())
 }
@@ -70,13 +70,4 @@ fn ratio(id: &'static str, response: Direction, ratio: &Estimate) -> Message {
         .with("direction", response)
         .with("ratio", format!("{:.3}", ratio.value))
         .with("interval", interval)
-}
-
-fn verdict(verdict: Verdict) -> Message {
-    say(match verdict {
-        Verdict::Better => "verdict.better",
-        Verdict::Worse => "verdict.worse",
-        Verdict::Equivalent => "verdict.equivalent",
-        Verdict::Undecided => "verdict.undecided",
-    })
 }

@@ -351,9 +351,7 @@ fn news_of_connection(
 /// The same hints as for trials, but of a copy.
 pub fn explain(error: smb::Error) -> CommandError {
     let hint = match &error {
-        smb::Error::AlreadyExists { .. } | smb::Error::Obstructed { .. } => {
-            Some(say("hint-copy.force"))
-        }
+        error if exists_already(error) => Some(say("hint-copy.force")),
         smb::Error::NotFound { .. } => Some(say("hint-copy.path")),
         smb::Error::AccessDenied { .. } => Some(say("hint-copy.right")),
         error if is_full(error) => Some(say("hint-copy.disk-full")),
@@ -413,6 +411,14 @@ fn explain_with_resume(error: smb::Error) -> CommandError {
 fn may_leave_a_part(error: &smb::Error) -> bool {
     let is_given_up = matches!(error, smb::Error::NotReconnected { .. });
     error.is_interruption() || is_given_up || is_full(error)
+}
+
+/// Whether something has the name that the copy is to get.
+const fn exists_already(error: &smb::Error) -> bool {
+    matches!(
+        error,
+        smb::Error::AlreadyExists { .. } | smb::Error::Obstructed { .. }
+    )
 }
 
 /// Whether the disk that is written to is full, on the server or here.

@@ -117,6 +117,12 @@ impl Failure {
         }
     }
 
+    /// Why a trial failed, with its causes.
+    pub fn why(&self) -> Message {
+        let causes = self.chain_message();
+        causes.unwrap_or_else(|| say("trial-failure.unexplained"))
+    }
+
     /// One of its texts, in the language that is spoken here.
     pub fn said(&self, text: &str) -> String {
         said(&self.message(text))

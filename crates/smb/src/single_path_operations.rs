@@ -321,11 +321,8 @@ fn remove_once(tree: &Tree, path: &str, options: CreateOptions) -> Result<(), Er
         // It is removed only now, and Samba says only now that it cannot be.
         Err(ProtocolError::Refused { status, .. }) => {
             let doing = format!("removing `{path}`");
-            Err(not_done(
-                tree,
-                path,
-                Err(ProtocolError::Refused { doing, status }),
-            ))
+            let refused = ProtocolError::Refused { doing, status };
+            Err(tree.shared().error(refused, path))
         }
         lost => Err(not_done(tree, path, lost)),
     }

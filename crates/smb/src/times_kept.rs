@@ -42,10 +42,9 @@ pub(crate) enum Match {
 
 impl Match {
     fn of(write: u64, there: u64) -> Self {
-        match is_kept(write, there) {
-            true if is_whole_seconds(write) => Self::Coarse,
-            true if write == there => Self::Exact,
-            true => Self::Coarse,
+        match write == there && !is_whole_seconds(write) {
+            true => Self::Exact,
+            false if is_kept(write, there) => Self::Coarse,
             false => Self::None,
         }
     }

@@ -1,5 +1,6 @@
 //! Verdicts: what an interval says against a band of practical equivalence.
 
+use locale::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,6 +30,17 @@ impl Verdict {
             Self::Equivalent => "equivalent",
             Self::Undecided => "undecided",
         }
+    }
+}
+
+impl From<Verdict> for Message {
+    fn from(verdict: Verdict) -> Self {
+        say(match verdict {
+            Verdict::Better => "verdict.better",
+            Verdict::Worse => "verdict.worse",
+            Verdict::Equivalent => "verdict.equivalent",
+            Verdict::Undecided => "verdict.undecided",
+        })
     }
 }
 

@@ -222,16 +222,13 @@ fn counted<'t>(
             }),
             (None, outcome) => list_failure(&mut failures, || {
                 let reason = match outcome {
-                    Outcome::Failed(failure) => failure.chain_message(),
-                    Outcome::Measured(_) => Some(say("error-experiment.did-nothing")),
+                    Outcome::Failed(failure) => failure.why(),
+                    Outcome::Measured(_) => say("error-experiment.did-nothing"),
                 };
                 say("trial-failure.of-block")
                     .count("block", u64::from(*block) + 1)
                     .with("response", response)
-                    .with(
-                        "reason",
-                        reason.unwrap_or_else(|| say("trial-failure.unexplained")),
-                    )
+                    .with("reason", reason)
             }),
         }
     }

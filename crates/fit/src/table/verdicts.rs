@@ -155,8 +155,8 @@ fn robust_errors(
     }
     let text = say("table-robust-errors")
         .with("effect", name(effect))
-        .with("robust", word(robust))
-        .with("verdict", word(verdict));
+        .with("robust", Message::from(robust))
+        .with("verdict", Message::from(verdict));
     Some(TableWarning::new("robust_errors", text))
 }
 
@@ -263,15 +263,6 @@ fn interaction(
         .with("better", better)
         .with("tested", if shown_to_be { "yes" } else { "no" });
     Some(TableWarning::new("interaction", text))
-}
-
-const fn word(verdict: Verdict) -> Message {
-    say(match verdict {
-        Verdict::Better => "verdict.better",
-        Verdict::Worse => "verdict.worse",
-        Verdict::Equivalent => "verdict.equivalent",
-        Verdict::Undecided => "verdict.undecided",
-    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use smb::copy::{Failure, Names, Summary};
 use smb::{ChannelStatus, Proof, Session};
 
 use super::connections::{Connected, Connections, Protection};
-use super::may_leave_a_part;
+use super::{exists_already, may_leave_a_part};
 use crate::args::CopyArguments;
 use crate::changes::hint;
 use crate::failure::{CommandError, Kind};
@@ -146,14 +146,8 @@ fn hints_of_failures(summary: &Summary, names: Names) -> Vec<Message> {
     let is_name = |error: &smb::Error| matches!(error, smb::Error::Name { .. });
     // What ended the copy says that it can be gone on with, of these files as well.
     let resume = summary.ended_by.is_none() && any(may_leave_a_part);
-    let exists = |error: &smb::Error| {
-        matches!(
-            error,
-            smb::Error::AlreadyExists { .. } | smb::Error::Obstructed { .. }
-        )
-    };
     let hints = [
-        any(exists).then(|| say("hint-copy.force-all")),
+        any(exists_already).then(|| say("hint-copy.force-all")),
         (names == Names::Refuse && any(is_name)).then(|| say("hint-copy.map-names")),
         resume.then(|| say("hint-copy.resume-parts")),
     ];

@@ -117,12 +117,7 @@ pub(crate) fn judged(effect: &Effect) -> String {
 }
 
 pub(crate) fn verdict(verdict: Verdict) -> String {
-    text(match verdict {
-        Verdict::Better => "verdict.better",
-        Verdict::Worse => "verdict.worse",
-        Verdict::Equivalent => "verdict.equivalent",
-        Verdict::Undecided => "verdict.undecided",
-    })
+    said(&verdict.into())
 }
 
 pub(crate) const fn verdict_tone(verdict: Verdict) -> Tone {

@@ -72,7 +72,7 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, typed: &str) -> Result<(), Error
         None if pattern.contains('/') => pattern.to_owned(),
         None => format!("**/{pattern}"),
     };
-    if from_top.trim_end_matches("**/").is_empty() {
+    if pattern.trim_start_matches('/').is_empty() {
         return Err(Error::Pattern {
             pattern: typed.to_owned(),
             reason: "it is empty".to_owned(),

@@ -35,7 +35,7 @@ pub(in crate::copy) struct Removal<'a> {
     pub depth: usize,
     /// Below the top, what is removed now; at the end, what was to be removed.
     pub path: String,
-    /// Removed from folders that stay, each folder with all in it counted once.
+    /// Removed from folders that stay, or may, each folder with all in it counted once.
     pub in_staying: u64,
     /// Hears of folders that are left because they may be links.
     pub left: &'a dyn Fn(&str),
@@ -88,26 +88,27 @@ impl Place {
         above: Option<ObjectId>,
         removal: &mut Removal<'_>,
     ) -> Result<bool, Error> {
-        let mut removed = 0;
-        let emptied = self.empty(entry, above, removal, &mut removed);
-        let is_gone = emptied.and_then(|is_empty| match self {
-            _ if !is_empty || removal.dry_run => Ok(is_empty),
-            Self::Local(path) => local_files::remove(path, Kind::Folder).map(|()| true),
-            Self::Share { tree, path } => tree.remove_folder(path).map(|()| true),
-        });
-        if !matches!(is_gone, Ok(true)) {
-            removal.in_staying += removed as u64;
+        let before = removal.in_staying;
+        let is_gone = self
+            .empty(entry, above, removal)
+            .and_then(|is_empty| match self {
+                _ if !is_empty || removal.dry_run => Ok(is_empty),
+                Self::Local(path) => local_files::remove(path, Kind::Folder).map(|()| true),
+                Self::Share { tree, path } => tree.remove_folder(path).map(|()| true),
+            });
+        if matches!(is_gone, Ok(true)) {
+            // It counts once, with all that was in it.
+            removal.in_staying = before;
         }
         is_gone
     }
 
-    /// Removes what is in a folder, and counts that. Whether that is all.
+    /// Removes what is in a folder. Whether that is all.
     fn empty(
         &self,
         entry: &Entry,
         above: Option<ObjectId>,
         removal: &mut Removal<'_>,
-        removed: &mut usize,
     ) -> Result<bool, Error> {
         if let Self::Share { tree, path } = self
             && entry.is_reparse_point()
@@ -119,18 +120,18 @@ impl Place {
         }
         let own = self.id();
         // Entries that were looked at: those that are still there come first when it is listed again.
-        let mut left = 0;
+        let (mut left, mut removed) = (0, 0);
         let mut all = true;
         loop {
             let mut batch = Batch::new(removal.batches);
-            let is_first = left + *removed == 0;
+            let is_first = left + removed == 0;
             let part = self.list_part(left, is_first, &mut batch)?;
             if is_first && self.stays(entry, above, own, part.numbers, removal) {
                 (removal.left)(&removal.path);
                 return Ok(false);
             }
             let is_too_deep = removal.depth == DEPTH_MAX || self.path_bytes() > PATH_BYTES_MAX;
-            if is_too_deep || left + *removed > EMPTIED_MAX {
+            if is_too_deep || left + removed > EMPTIED_MAX {
                 let object = self.shown();
                 let reason = match is_too_deep {
                     true => say("error-smb.too-deep"),
@@ -141,8 +142,9 @@ impl Place {
             for inner in batch.entries() {
                 let is_gone = self.remove_below(inner, own, removal)?;
                 all &= is_gone;
+                removal.in_staying += u64::from(is_gone && !removal.dry_run);
                 match is_gone && !removal.dry_run {
-                    true => *removed += 1,
+                    true => removed += 1,
                     false => left += 1,
                 }
             }

@@ -37,12 +37,8 @@ impl Engine<'_> {
     }
 
     pub(super) fn decided(&self, mut file: FileJob, there: Option<&Entry>) {
-        let failed = |error| match &file.folder {
-            Some(folder) => self.failed_in(folder, &file.path, error),
-            None => self.failed(&file.path, error),
-        };
         if self.is_taken_by_another(&file.to) {
-            return failed(of_two_sources(&file.to));
+            return self.failed_file(&file, of_two_sources(&file.to));
         }
         match decide(&file.found, there, self.options) {
             Decision::Copy { replaces } => {
@@ -57,8 +53,8 @@ impl Engine<'_> {
             }
             Decision::Unchanged => lock(&self.summary).unchanged += 1,
             Decision::Newer => lock(&self.summary).newer += 1,
-            Decision::Obstructed => failed(obstructed(&file.to)),
-            Decision::NoFile => failed(no_file(&file.to)),
+            Decision::Obstructed => self.failed_file(&file, obstructed(&file.to)),
+            Decision::NoFile => self.failed_file(&file, no_file(&file.to)),
         }
     }
 

@@ -3,7 +3,7 @@
 use locale::say;
 use smb_proto::session::FileTimes;
 
-use super::{Engine, Folder};
+use super::{Engine, FileJob, Folder};
 use crate::copy::entry::Kind;
 use crate::copy::name;
 use crate::copy::place::Place;
@@ -65,6 +65,14 @@ impl Engine<'_> {
     pub(super) fn failed_in(&self, folder: &Folder, path: &str, error: Error) {
         lock(&folder.state).failed = true;
         self.failed(path, error);
+    }
+
+    /// The same of a file.
+    pub(super) fn failed_file(&self, file: &FileJob, error: Error) {
+        match &file.folder {
+            Some(folder) => self.failed_in(folder, &file.path, error),
+            None => self.failed(&file.path, error),
+        }
     }
 
     pub(super) fn end(&self, error: Error) {

@@ -62,11 +62,7 @@ impl Engine<'_> {
                 lock(&self.summary).newer += 1;
             }
             Err(error) => {
-                let error = files_in_use::with_users(error, places);
-                match &file.folder {
-                    Some(folder) => self.failed_in(folder, &file.path, error),
-                    None => self.failed(&file.path, error),
-                }
+                self.failed_file(file, files_in_use::with_users(error, places));
             }
         }
     }

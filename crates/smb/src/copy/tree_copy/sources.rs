@@ -45,7 +45,7 @@ impl Engine<'_> {
                 destination.clone()
             };
             self.check_apart(&source.place, &to)?;
-            goes_to.push(to.clone());
+            goes_to.push(path_as_folder(&to));
             if is_folder {
                 if self.options.delete {
                     let mut cleaning = lock(&self.cleaning);
@@ -70,7 +70,7 @@ impl Engine<'_> {
                 files.push(files_of);
             }
         }
-        self.note_common_folders(&goes_to);
+        self.note_common_folders(goes_to);
         if into && there.is_none() && !files.is_empty() && !self.options.dry_run {
             destination.make_folder(None)?;
         }
@@ -78,8 +78,7 @@ impl Engine<'_> {
     }
 
     /// Where one source goes to a place in or at that of another one, from now on it is noted where each file goes.
-    fn note_common_folders(&self, goes_to: &[Place]) {
-        let mut paths: Vec<String> = goes_to.iter().map(path_as_folder).collect();
+    fn note_common_folders(&self, mut paths: Vec<String>) {
         paths.sort_unstable();
         // What is in a folder stands right behind it.
         if paths.windows(2).any(|two| two[1].starts_with(&two[0])) {
