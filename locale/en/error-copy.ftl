@@ -87,7 +87,10 @@ told-copy =
     .data-lost = the server lost data of { $files }, the first is `{ $path }`: { $reason }
     .streams = alternate data streams were not copied, of { $files }; the first is `{ $stream }` of `{ $path }`
     .without = copied, but without times, mode or attributes: { $count }, the first is `{ $path }`: { $reason }
-    .would-copy-all = would copy { $from } to { $to }: { $files }, { $size } over { $channels } channels
+    .would-copy-all = would copy { $from } to { $to }: { $files }, { $size } over { $channels ->
+            [one] 1 channel
+           *[other] { $channels } channels
+        }
     .copied = { $from } -> { $to }: { $files }, { $size } in { $seconds } s{ $rate ->
             [absent] {""}
            *[other] {" "}at { $rate }

@@ -43,6 +43,7 @@ error-smb =
     .differs = the copy of `{ $object }` differs from it: it has the hash { $copy }, not { $source }
     .usage = this cannot be copied: { $reason }
     .pattern = `{ $pattern }` is no pattern of file names: { $reason }
+    .pattern-empty = it is empty
     .stopped = stopped
     .sockets = cannot make sockets as asked
     .cannot-list-nics = cannot list the network interfaces

@@ -43,6 +43,7 @@ error-smb =
     .differs = `{ $object }` のコピーが元のファイルと一致しません。コピーのハッシュは { $copy } ですが、元のファイルのハッシュは { $source } です
     .usage = この指定ではコピーできません: { $reason }
     .pattern = `{ $pattern }` はファイル名のパターンとして正しくありません: { $reason }
+    .pattern-empty = 空です
     .stopped = 中止されました
     .sockets = 指定どおりのソケットを作成できません
     .cannot-list-nics = ネットワークインターフェイスの一覧を取得できません

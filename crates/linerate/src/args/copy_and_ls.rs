@@ -41,7 +41,7 @@ pub struct CopyArguments {
     /// Overwrite files that exist
     #[arg(long)]
     pub force: bool,
-    /// Overwrite files whose source is newer, or of the same time and another size
+    /// Overwrite older files and equally old ones of other size
     #[arg(long, conflicts_with = "force")]
     pub update: bool,
     /// Go on with what an earlier run left

@@ -1,6 +1,7 @@
 //! Which files of a tree are copied.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use locale::{Message, say};
 
 use crate::error::Error;
 
@@ -73,27 +74,28 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, typed: &str) -> Result<(), Error
         None => format!("**/{pattern}"),
     };
     if pattern.trim_start_matches('/').is_empty() {
-        return Err(Error::Pattern {
-            pattern: typed.to_owned(),
-            reason: "it is empty".to_owned(),
-        });
+        return Err(wrong(typed, say("error-smb.pattern-empty")));
     }
     let glob = GlobBuilder::new(&from_top)
         .literal_separator(true)
         .build()
-        .map_err(|error| wrong(typed, &error))?;
+        .map_err(|error| not_read(typed, &error))?;
     set.add(glob);
     Ok(())
 }
 
 fn build(set: &GlobSetBuilder) -> Result<GlobSet, Error> {
-    set.build().map_err(|error| wrong("", &error))
+    set.build().map_err(|error| not_read("", &error))
 }
 
-fn wrong(pattern: &str, error: &globset::Error) -> Error {
+fn not_read(pattern: &str, error: &globset::Error) -> Error {
+    wrong(pattern, error.kind().to_string().into())
+}
+
+fn wrong(pattern: &str, reason: Message) -> Error {
     Error::Pattern {
         pattern: pattern.to_owned(),
-        reason: error.kind().to_string(),
+        reason,
     }
 }
 

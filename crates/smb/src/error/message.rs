@@ -131,7 +131,7 @@ impl Error {
             Self::Usage { reason } => say("error-smb.usage").with("reason", reason.clone()),
             Self::Pattern { pattern, reason } => say("error-smb.pattern")
                 .with("pattern", pattern)
-                .with("reason", reason),
+                .with("reason", reason.clone()),
             Self::Stopped => say("error-smb.stopped"),
             Self::System { action, .. } => action.clone(),
             Self::Sockets { .. } => say("error-smb.sockets"),

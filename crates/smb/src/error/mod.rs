@@ -288,7 +288,7 @@ pub enum Error {
         /// As typed.
         pattern: String,
         /// What is wrong with it.
-        reason: String,
+        reason: Message,
     },
     /// It was stopped from outside.
     Stopped,
