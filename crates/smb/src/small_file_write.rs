@@ -13,7 +13,7 @@ use smb_proto::session::{
 };
 
 use crate::blocking_request::ask_chain;
-use crate::closed_part::{ClosedPart, remove_own};
+use crate::closed_part::{ClosedPart, clear_name, remove_own};
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::single_path_operations::{
@@ -331,15 +331,25 @@ fn write_part<'a>(
 ) -> Result<(ClosedPart<'a>, NotKept), Error> {
     let options = CreateOptions {
         attributes: writable(small.attributes),
-        disposition: Disposition::CreateOrTruncate,
+        disposition: Disposition::Create,
         disk_id: true,
         // another program with the same idea must not write the same
         ..options(small, WRITE_RIGHTS)
     };
     let known = tree.keeps_times().is_some();
     let write = |sets| {
-        let links = chain_that_writes(tree, small, (path, options.clone()), sets);
-        run(tree, small, path, links)
+        let write = || {
+            let links = chain_that_writes(tree, small, (path, options.clone()), sets);
+            run(tree, small, path, links)
+        };
+        match write() {
+            // It is left of an attempt, or somebody put a link there, which the server would follow.
+            Err(Error::AlreadyExists { .. }) => {
+                clear_name(tree, path)?;
+                write()
+            }
+            written => written,
+        }
     };
     let mut written = write(true)?;
     let refused = written.not_set.take();

@@ -365,6 +365,7 @@ fn what_cannot_be_copied_as_it_is_has_its_name_said() {
     check_sources_of_one_name(&lab);
     check_removal_beside_an_obstacle(&lab);
     check_times_beyond_smb(&lab);
+    check_links_called_as_parts(&lab);
     check_a_source_that_changes_on_its_server(&lab);
 }
 
@@ -432,6 +433,31 @@ fn check_times_beyond_smb(lab: &Lab) {
     let said = not_all_copied(lab, &[&format!("{SHARE}/late"), &here]);
     assert_eq!((&said["files"], &said["not_kept"]), (&1.into(), &1.into()));
     assert_eq!(paths(&said, "without"), ["film"], "{said}");
+}
+
+/// A server follows its own links. One that somebody put where a part will be is not written through.
+fn check_links_called_as_parts(lab: &Lab) {
+    const PART: &str = "~film.6490cf99.linerate-part";
+    let there = format!("{SHARE}/links/");
+    for bytes in [1000, 100_000, 400_000] {
+        write(&lab.folder().join("film"), bytes, 1_500_000_000);
+        let film = lab.folder().join("film").display().to_string();
+        for link in ["ln -s", "ln"] {
+            let plant = format!(
+                "cd /run/linerate/shares/media && rm -rf links victim && mkdir links && \
+                 chmod 777 links && echo precious > victim && chmod 666 victim && \
+                 echo old > links/film && chmod 666 links/film && \
+                 {link} \"$PWD/victim\" 'links/{PART}'"
+            );
+            lab.run("server", &["sh", "-c", &plant]);
+            let said = copied(lab, &[&film, &there, "--force"]);
+            assert_eq!(said["files"], 1, "{bytes}, {link}: {said}");
+            let look = "cd /run/linerate/shares/media && cat victim && stat -c '%n %s %F' links/*";
+            let found = lab.run("server", &["sh", "-c", look]);
+            let expected = format!("precious\nlinks/film {bytes} regular file\n");
+            assert_eq!(found, expected, "{link}");
+        }
+    }
 }
 
 /// A file that its server copies by itself, while somebody writes to it there: whether that is seen by its times or by

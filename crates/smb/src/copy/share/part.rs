@@ -5,7 +5,7 @@ use smb_proto::NtStatus;
 use smb_proto::session::{Access, Closed, CreateOptions, Disposition, FileTimes, SetInformation};
 
 use super::{attributes, check_attributes, hash, split, times_kept};
-use crate::closed_part::{ClosedPart, remove_own};
+use crate::closed_part::{ClosedPart, create_or_replace, remove_own};
 use crate::copy::entry::is_absent;
 use crate::copy::extra_sessions::ExtraSession;
 use crate::copy::name;
@@ -67,7 +67,7 @@ impl Part {
         let path = name::joined(folder, &name::of_part(name));
         let record = name::joined(folder, &name::of_record(name));
         let guard = match begin.several {
-            true => Some(open_guard(tree, &record, &path)?),
+            true => Some(open_guard(tree, &record, &path, begin.resume)?),
             false => None,
         };
         let known = match begin.resume {
@@ -383,14 +383,17 @@ impl Drop for Part {
 }
 
 /// Opens the record of a part so that nobody else writes the same copy.
-fn open_guard(tree: &Tree, record: &str, path: &str) -> Result<File, Error> {
+fn open_guard(tree: &Tree, record: &str, path: &str, resume: bool) -> Result<File, Error> {
     let options = CreateOptions {
-        disposition: Disposition::OpenOrCreate,
+        disposition: match resume {
+            true => Disposition::OpenOrCreate,
+            false => Disposition::Create,
+        },
         folder: Some(false),
         share_write: false,
         ..CreateOptions::open(Access::Mask(PART_RIGHTS))
     };
-    let guard = tree.open(record, &options);
+    let guard = create_or_replace(tree, record, &options);
     guard.map_err(|error| busy_or(error, path))
 }
 
@@ -415,7 +418,7 @@ fn open_part(
     let options = CreateOptions {
         disposition: match known {
             Some(_) => Disposition::OpenOrCreate,
-            None => Disposition::CreateOrTruncate,
+            None => Disposition::Create,
         },
         folder: Some(false),
         sequential: true,
@@ -429,7 +432,7 @@ fn open_part(
         ..CreateOptions::open(Access::Mask(PART_RIGHTS))
     };
     let open = |options: &CreateOptions| {
-        let opened = tree.open(path, options);
+        let opened = create_or_replace(tree, path, options);
         opened.map_err(|error| busy_or(error, path))
     };
     if begin.several {
@@ -455,7 +458,7 @@ fn open_part(
     if is_too_long && !has_length(&file, start)? {
         file.close()?;
         file = open(&CreateOptions {
-            disposition: Disposition::CreateOrTruncate,
+            disposition: Disposition::Create,
             ..options.clone()
         })?;
         start = 0;
