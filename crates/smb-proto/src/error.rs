@@ -63,6 +63,13 @@ pub enum Error {
         /// The request that waits.
         waiting_for: &'static str,
     },
+    /// The server does not give back what it kept open for a lost connection, and keeps it for the new one: this ends,
+    /// so that the server forgets it.
+    #[error("the server neither gives back `{path}`, which was open, nor lets it be opened")]
+    HandleWithheld {
+        /// The file.
+        path: String,
+    },
     /// The server goes on answering, and each time gives or takes next to nothing of what it could.
     #[error("the server trickles: {0}")]
     Trickles(String),

@@ -22,17 +22,20 @@ pub(crate) struct Restoring {
     pub(super) asked: Vec<(ChannelNumber, Restores)>,
     /// Requests for handles that the server refused to give back, by file.
     pub(super) handles: BTreeMap<u32, Request>,
+    /// Whether the server refused a handle and keeps it, so that one login more was in order.
+    pub(super) withheld: bool,
 }
 
 impl Restoring {
     /// Begins anew. Handles that were refused once may be had by now.
-    pub(super) fn begin(handles: BTreeMap<u32, Request>, trees: Vec<u32>, files: Vec<u32>) -> Self {
-        Self {
+    pub(super) fn begin(&mut self, trees: Vec<u32>, files: Vec<u32>) {
+        *self = Self {
             trees,
             files,
-            handles,
+            handles: std::mem::take(&mut self.handles),
+            withheld: self.withheld,
             ..Self::default()
-        }
+        };
     }
 
     /// Asks for the handle again where the open by path was refused: a server that had not noticed yet that the

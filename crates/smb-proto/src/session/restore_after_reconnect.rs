@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::durable_file_state::{DURABLE_MS, guid};
 use super::locked_state::{Calls, Login, Lost, Phase, State, TreeId, TreeRecord};
-use super::pending_restores::{Restoring, takes_up};
+use super::pending_restores::takes_up;
 use super::request_types::{Closed, CreateOptions, Disposition, Durable, Reply, Request};
 use super::submitted_request::{Control, Restores};
 use super::{ChannelNumber, request_codec, retry_after_loss};
@@ -25,7 +25,12 @@ use crate::wire::Header;
 /// refuse us.
 pub(crate) fn is_worth_waiting(cause: Option<&Arc<Error>>) -> bool {
     match cause.map(|cause| &**cause) {
-        Some(Error::Transport(_) | Error::TimedOut { .. } | Error::Stalled { .. }) => true,
+        Some(
+            Error::Transport(_)
+            | Error::TimedOut { .. }
+            | Error::Stalled { .. }
+            | Error::HandleWithheld { .. },
+        ) => true,
         Some(Error::Refused { status, .. }) => [
             NtStatus::USER_SESSION_DELETED,
             NtStatus::NETWORK_SESSION_EXPIRED,
@@ -40,8 +45,7 @@ impl State {
     /// server forgets what belonged to a connection.
     pub(crate) fn wait_for_channel(&mut self, login: Arc<Login>) -> Calls {
         self.phase = Phase::Lost(login);
-        let handles = std::mem::take(&mut self.restoring.handles);
-        self.restoring = Restoring::begin(handles, Vec::new(), Vec::new());
+        self.restoring.begin(Vec::new(), Vec::new());
         let mut calls = Calls::new();
         for control in std::mem::take(&mut self.control) {
             match self.close_unheard(&control.request) {
@@ -83,8 +87,7 @@ impl State {
         let files = self.files.iter().filter(|(_, file)| file.gone.is_none());
         let files = files.map(|(key, _)| *key).rev().collect();
         let trees = self.trees.keys().rev().copied().collect();
-        let handles = std::mem::take(&mut self.restoring.handles);
-        self.restoring = Restoring::begin(handles, trees, files);
+        self.restoring.begin(trees, files);
         self.phase = Phase::Restoring(login);
         self.end_restoring_if_over();
     }
@@ -93,6 +96,7 @@ impl State {
         if let Phase::Restoring(login) = &self.phase
             && self.restoring.is_over()
         {
+            self.restoring.withheld = false;
             self.phase = Phase::Up(Arc::clone(login));
             self.wake_all();
         }
@@ -218,6 +222,7 @@ impl State {
         if self.is_not_yet(what, header.status, now)
             && let Some(wait) = control.tries.refused()
         {
+            self.check_withheld(what, &control)?;
             self.restoring.ask_for_handle(what, &mut control.request);
             self.restoring.put_off += 1;
             self.put_off(now.after(wait), Lost::Control(control));
@@ -234,6 +239,23 @@ impl State {
         }
         self.end_restoring_if_over();
         self.wake_all();
+        Ok(())
+    }
+
+    /// Samba 4.17 refuses a handle whose last WRITE was done after its connection was lost, and has made it one of the
+    /// new connection by then, so that it is in the way for as long as that lives. Once for a loss, that is ended. It
+    /// has to be the only one: a process of Samba serves all of a client.
+    fn check_withheld(&mut self, what: Restores, control: &Control) -> Result<()> {
+        if let Restores::File(key) = what
+            && self.restoring.handles.contains_key(&key)
+            && control.tries.is_refused_often()
+            && self.channels_up().len() == 1
+            && !std::mem::replace(&mut self.restoring.withheld, true)
+            && let Some(file) = self.files.get(&key)
+        {
+            let path = file.path.to_string();
+            return Err(Error::HandleWithheld { path });
+        }
         Ok(())
     }
 

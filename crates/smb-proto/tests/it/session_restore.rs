@@ -254,6 +254,27 @@ fn a_handle_that_the_server_keeps_only_later_is_asked_for_again() {
     }
 }
 
+/// Samba 4.17 does so where the last WRITE was done after the connection was lost.
+#[test]
+fn a_handle_that_is_in_the_way_of_whoever_asked_for_it_back_is_ended_with_one_login_more() {
+    for number_of_cuts in 1..=2 {
+        let withholds = Behaviour {
+            withholds: true,
+            ..behaviour(2)
+        };
+        let (mut world, file) = world(2, withholds);
+        for cut in 1..=number_of_cuts {
+            let begun = world.now;
+            world.server.logins = 0;
+            world.kill_all(Death::Early);
+            let (outcome, _) = world.read(file, 0..10);
+            assert!(outcome.is_ok(), "{outcome:?}");
+            assert_eq!((world.server.logins, world.server.reopened), (2, cut));
+            assert!(world.now - begun < 5_000_000_000);
+        }
+    }
+}
+
 /// Whether the server had done it or not: to do it twice changes nothing.
 #[test]
 fn a_flush_whose_answer_went_with_the_last_channel_is_asked_for_again() {

@@ -123,6 +123,8 @@ pub(crate) struct Behaviour {
     /// It notices late that a connection was lost: so many times it does not give back the handle that it keeps, which
     /// no open by path goes beside.
     pub(crate) notices_late: Option<usize>,
+    /// It gives no handle back, and has it in the way of whoever logs in next for as long as that lasts.
+    pub(crate) withholds: bool,
     /// What a file that is opened again is refused with.
     pub(crate) reopen_status: Option<NtStatus>,
     /// Whoever logs in again finds the session expired at once.
@@ -173,6 +175,7 @@ impl Default for Behaviour {
             size_max: 8 * MIB,
             durable: false,
             notices_late: None,
+            withholds: false,
             reopen_status: None,
             expires_always: false,
             chains_unpadded: false,
@@ -1044,14 +1047,15 @@ impl Server {
                 *left -= 1;
                 false
             }
-            _ => self.kept == Some(by),
+            _ => self.kept == Some(by) && !self.behaviour.withholds,
         }
     }
 
     /// What the file that is opened again by its path is refused with.
     fn refuses_by_path(&self) -> Option<NtStatus> {
         let is_in_the_way = self.behaviour.notices_late.is_some() && self.kept.is_some();
-        let held = is_in_the_way.then_some(NtStatus::SHARING_VIOLATION);
+        let is_withheld = self.behaviour.withholds && self.logins == 1;
+        let held = (is_in_the_way || is_withheld).then_some(NtStatus::SHARING_VIOLATION);
         self.behaviour.reopen_status.or(held)
     }
 
