@@ -4,7 +4,6 @@
 
 use bytes::BufMut as _;
 
-use super::create_read_write_lock::{decode_file_id, encode_file_id};
 use super::{FileId, Message, Reader};
 use crate::error::Malformed;
 
@@ -239,7 +238,7 @@ impl Message<'_> for DurableReconnect {
     const NAME: &'static str = "durable handle reconnect";
 
     fn encode(&self, out: &mut Vec<u8>) {
-        encode_file_id(self.file, out);
+        self.file.encode(out);
         out.put_slice(&self.create_guid);
         out.put_u32_le(self.flags);
     }
@@ -247,7 +246,7 @@ impl Message<'_> for DurableReconnect {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(Self::NAME, bytes);
         Ok(Self {
-            file: decode_file_id(&mut reader)?,
+            file: FileId::decode(&mut reader)?,
             create_guid: reader.array()?,
             flags: reader.u32()?,
         })

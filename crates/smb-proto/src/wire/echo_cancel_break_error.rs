@@ -2,7 +2,6 @@
 
 use bytes::BufMut as _;
 
-use super::create_read_write_lock::{decode_file_id, encode_file_id};
 use super::{FileId, Message, Reader, index, length32};
 use crate::error::Malformed;
 
@@ -65,7 +64,7 @@ impl Message<'_> for OplockBreakNotice {
         out.put_u16_le(24);
         out.put_u8(self.level);
         out.put_slice(&[0; 5]);
-        encode_file_id(self.file, out);
+        self.file.encode(out);
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
@@ -75,7 +74,7 @@ impl Message<'_> for OplockBreakNotice {
         reader.skip(5)?;
         Ok(Self {
             level,
-            file: decode_file_id(&mut reader)?,
+            file: FileId::decode(&mut reader)?,
         })
     }
 }

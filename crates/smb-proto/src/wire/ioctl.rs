@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use bytes::BufMut as _;
 
-use super::create_read_write_lock::{decode_file_id, encode_file_id};
 use super::{FileId, HEADER_LENGTH, Message, Reader, index, length16, length32};
 use crate::error::Malformed;
 
@@ -56,7 +55,7 @@ impl<'a> Message<'a> for IoctlRequest<'a> {
         out.put_u16_le(57);
         out.put_u16_le(0);
         out.put_u32_le(self.control);
-        encode_file_id(self.file, out);
+        self.file.encode(out);
         out.put_u32_le(if self.input.is_empty() {
             0
         } else {
@@ -79,7 +78,7 @@ impl<'a> Message<'a> for IoctlRequest<'a> {
         reader.at_least(57)?;
         reader.skip(2)?;
         let control = reader.u32()?;
-        let file = decode_file_id(&mut reader)?;
+        let file = FileId::decode(&mut reader)?;
         let offset = reader.u32()?;
         let length = reader.u32()?;
         reader.skip(12)?;
@@ -112,7 +111,7 @@ impl<'a> Message<'a> for IoctlResponse<'a> {
         out.put_u16_le(49);
         out.put_u16_le(0);
         out.put_u32_le(self.control);
-        encode_file_id(self.file, out);
+        self.file.encode(out);
         out.put_u32_le(length32(HEADER_LENGTH + 48));
         out.put_u32_le(0);
         out.put_u32_le(length32(HEADER_LENGTH + 48));
@@ -126,7 +125,7 @@ impl<'a> Message<'a> for IoctlResponse<'a> {
         reader.structure_size(49)?;
         reader.skip(2)?;
         let control = reader.u32()?;
-        let file = decode_file_id(&mut reader)?;
+        let file = FileId::decode(&mut reader)?;
         reader.skip(8)?;
         let offset = reader.u32()?;
         let length = reader.u32()?;
@@ -485,7 +484,7 @@ impl Message<'_> for ExtentsToDuplicate {
     const NAME: &'static str = "extents to duplicate";
 
     fn encode(&self, out: &mut Vec<u8>) {
-        encode_file_id(self.source, out);
+        self.source.encode(out);
         out.put_u64_le(self.from);
         out.put_u64_le(self.to);
         out.put_u64_le(self.length);
@@ -494,7 +493,7 @@ impl Message<'_> for ExtentsToDuplicate {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(Self::NAME, bytes);
         Ok(Self {
-            source: decode_file_id(&mut reader)?,
+            source: FileId::decode(&mut reader)?,
             from: reader.u64()?,
             to: reader.u64()?,
             length: reader.u64()?,

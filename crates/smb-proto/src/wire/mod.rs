@@ -8,29 +8,28 @@
 //! Section numbers in comments are those of MS-SMB2.
 
 mod alternate_data_streams;
+mod create;
 mod create_contexts;
-mod create_read_write_lock;
 mod dce_rpc;
 mod dfs;
 mod echo_cancel_break_error;
+mod file_id_and_times;
 mod header;
 mod information;
 mod ioctl;
 mod negotiate;
 mod posix_extensions;
+mod query_directory;
+mod read_write_lock_close_flush;
 mod session_setup_and_tree_connect;
 mod srvsvc_open_files_and_share_path;
 mod transform_header;
 
 pub use alternate_data_streams::StreamInformation;
+pub use create::{CreateContext, CreateRequest, CreateResponse};
 pub use create_contexts::{
     DiskId, DurableGrant, DurableReconnect, DurableRequest, LeaseContext, LeaseVersion2,
     MaximalAccess, context, lease_state,
-};
-pub use create_read_write_lock::{
-    CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FileId,
-    FlushRequest, FlushResponse, LOCK_EXCLUSIVE, LOCK_UNLOCK, LockRequest, LockResponse,
-    READ_DATA_OFFSET, ReadRequest, ReadResponse, WRITE_DATA_OFFSET, WriteRequest, WriteResponse,
 };
 pub use dce_rpc::{
     FRAGMENT_BYTES_MAX, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
@@ -41,15 +40,15 @@ pub use echo_cancel_break_error::{
     BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
     LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
 };
+pub use file_id_and_times::FileId;
 pub use header::{
     Command, HEADER_LENGTH, Header, PREFIX_LENGTH, flags, frame_length, frame_prefix,
 };
-pub(crate) use information::DirectoryWalk;
 pub use information::{
-    AllInformation, BasicInformation, DirectoryRecord, DirectoryRecords, DispositionInformation,
-    EndOfFileInformation, FsAttributeInformation, FsFullSizeInformation, QueryDirectoryRequest,
-    QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse, RenameInformation, SetInfoRequest,
-    SetInfoResponse, StandardInformation, class,
+    AllInformation, BasicInformation, DispositionInformation, EndOfFileInformation,
+    FsAttributeInformation, FsFullSizeInformation, QueryDirectoryResponse, QueryInfoRequest,
+    QueryInfoResponse, RenameInformation, SetInfoRequest, SetInfoResponse, StandardInformation,
+    class,
 };
 pub use ioctl::{
     CopyChunk, CopyChunks, CopyChunksDone, ExtentsToDuplicate, FileRange, InterfaceRecord,
@@ -64,6 +63,13 @@ pub(crate) use posix_extensions::PosixWalk;
 pub use posix_extensions::{
     LinkKind, LinkTarget, ModeDescriptor, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG,
     PosixCreateRequest, PosixCreateResponse, PosixInformation, PosixRecord, PosixRecords,
+};
+pub(crate) use query_directory::DirectoryWalk;
+pub use query_directory::{DirectoryRecord, DirectoryRecords, QueryDirectoryRequest};
+pub use read_write_lock_close_flush::{
+    CloseRequest, CloseResponse, FlushRequest, FlushResponse, LOCK_EXCLUSIVE, LOCK_UNLOCK,
+    LockRequest, LockResponse, READ_DATA_OFFSET, ReadRequest, ReadResponse, WRITE_DATA_OFFSET,
+    WriteRequest, WriteResponse,
 };
 pub use session_setup_and_tree_connect::{
     LogoffRequest, LogoffResponse, SessionSetupRequest, SessionSetupResponse, TreeConnectRequest,
@@ -138,7 +144,6 @@ codecs![
     ReadResponse,
     WriteRequest,
     WriteResponse,
-    QueryDirectoryRequest,
     QueryDirectoryResponse,
     DirectoryRecords,
     QueryInfoRequest,

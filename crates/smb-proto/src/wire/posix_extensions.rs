@@ -3,7 +3,7 @@
 
 use bytes::BufMut as _;
 
-use super::create_read_write_lock::{decode_times, encode_times};
+use super::file_id_and_times::{decode_times, encode_times};
 use super::{Message, Reader, index, length16, length32, pad_to_8, utf16};
 use crate::error::Malformed;
 use crate::session::{DirectoryEntry, FileTimes, Posix};

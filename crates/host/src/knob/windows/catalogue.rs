@@ -1,7 +1,8 @@
 //! The knobs of Windows, with what people want to know about them.
 
 use super::super::{Disturbance, Knob, TargetKind};
-use super::adapter::{Adapter, Codes, Property};
+use super::adapter::Adapter;
+use super::driver_property::{Codes, Property};
 use super::smb_status::SmbStatus;
 use super::tcp_smb_and_power::{
     Form, Offload, Registry, SERVER_KEY, Setting, Side, Smb, TCP_KEY, Tcp,

@@ -2,7 +2,8 @@
 
 use record::Value;
 
-use super::adapter::{Adapter, CODE, Codes, Seen, halves, set_mtu};
+use super::adapter::{Adapter, Seen, halves, set_mtu};
+use super::driver_property::{CODE, Codes};
 use super::is_called;
 use super::tcp_smb_and_power::{Form, Setting};
 use crate::exec::Command;

@@ -7,6 +7,7 @@
 
 mod adapter;
 mod catalogue;
+mod driver_property;
 mod journal_validation;
 mod smb_status;
 mod tcp_smb_and_power;
