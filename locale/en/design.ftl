@@ -27,6 +27,14 @@ design-unknown =
 
 ## What was found
 
+design-form =
+    .a-b = A against B
+    .one-factor = one factor with { $levels } levels
+    .full = full factorial
+    .one-at-a-time = one factor at a time
+    .fraction = fractional factorial 2^({ $factors }-{ $generators }) of resolution { $resolution }
+    .split-plot = { $form }, split plot
+    .instead = { $form } instead of a fraction, which takes { $factors } factors
 design-progress = { $form }, { $done } of { $all } blocks
 design-row =
     .left-out = left out:

@@ -27,6 +27,14 @@ design-unknown =
 
 ## What was found
 
+design-form =
+    .a-b = A/B 比較
+    .one-factor = { $levels } 水準の 1 要因
+    .full = 完全実施要因計画
+    .one-at-a-time = 一度に 1 要因ずつ変える計画
+    .fraction = 一部実施要因計画 2^({ $factors }-{ $generators })、分解能 { $resolution }
+    .split-plot = { $form } (分割法)
+    .instead = { $form } ({ $factors } 要因が必要な一部実施要因計画の代わり)
 design-progress = { $form }、{ $all } ブロック中 { $done } ブロック完了
 design-row =
     .left-out = 除外した要因:

@@ -113,6 +113,7 @@ fn design(factors: &[(&str, &[&str])], responses: usize, blocks: usize) -> Desig
             .collect(),
         aliases: Vec::new(),
         left_out: Vec::new(),
+        messages: Vec::new(),
         responses: (0..responses)
             .map(|place| Response {
                 name: format!("test {place}"),

@@ -1,6 +1,6 @@
 //! An experiment over several factors: what is varied, what is measured, in which order.
 
-use locale::{Message, say};
+use locale::{Kept, Message, say};
 use serde::{Deserialize, Serialize};
 
 use crate::{Level, TRIALS_MAX, Workload};
@@ -51,14 +51,17 @@ pub struct Design {
     pub name: String,
     /// What it is about, for people.
     pub title: String,
-    /// What form of design it is, in words: `full factorial`. Not `kind`, which is the tag of records.
+    /// What form of design it is, in English: `full factorial`; [`Self::message`] is what it says. Not `kind`, which is the tag of records.
     pub form: String,
     /// What is varied.
     pub factors: Vec<Factor>,
     /// Effects that cannot be told from each other, as `a:b = c:d`.
     pub aliases: Vec<String>,
-    /// Factors of the plan that a host does not have, each with the reason.
+    /// Factors of the plan that a host does not have, each with the reason, in English like the form.
     pub left_out: Vec<String>,
+    /// What these texts say, so that they can be said in another language.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<Kept>,
     /// What is measured.
     pub responses: Vec<Response>,
     /// The arms: for each factor the place of its level.
@@ -96,6 +99,11 @@ pub struct PublishedFigure {
 }
 
 impl Design {
+    /// What its form or a factor that was left out says, as it can be said in any language.
+    pub fn message(&self, text: &str) -> Message {
+        Kept::of_text(text, &self.messages)
+    }
+
     /// Says what is too much of it, if something is: the work grows with products of these numbers.
     ///
     /// # Errors

@@ -283,6 +283,7 @@ fn more_than_fits_through_the_nics_is_marked() {
         factors: Vec::new(),
         aliases: Vec::new(),
         left_out: Vec::new(),
+        messages: Vec::new(),
         responses: vec![Response {
             name: "some read".into(),
             workload: read.clone(),

@@ -21,14 +21,14 @@ pub enum Combination {
 }
 
 /// Arms, and what cannot be told apart with them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Arms {
     /// For each arm and factor the place of its level; the first arm is the baseline.
     pub arms: Vec<Vec<u32>>,
     /// Interactions that cannot be told from each other, as `a:b = c:d`.
     pub aliases: Vec<String>,
-    /// The form of the design in words.
-    pub form: String,
+    /// The form of the design.
+    pub form: Message,
 }
 
 /// The fewest factors that a fraction is known for; fewer have as few arms in a full factorial.
@@ -67,7 +67,7 @@ pub fn combine(factors: &[(&str, usize)], combination: Combination) -> Result<Ar
                     arms.push(arm);
                 }
             }
-            (arms, "one factor at a time".to_owned())
+            (arms, say("design-form.one-at-a-time"))
         }
         Combination::Fraction => fraction(factors)?,
     };
@@ -86,11 +86,11 @@ pub fn combine(factors: &[(&str, usize)], combination: Combination) -> Result<Ar
     })
 }
 
-fn full_name(factors: &[(&str, usize)]) -> String {
+fn full_name(factors: &[(&str, usize)]) -> Message {
     match factors {
-        [(_, 2)] => "A against B".into(),
-        [(_, levels)] => format!("one factor with {levels} levels"),
-        _ => "full factorial".into(),
+        [(_, 2)] => say("design-form.a-b"),
+        [(_, levels)] => say("design-form.one-factor").count("levels", *levels),
+        _ => say("design-form.full"),
     }
 }
 
@@ -114,7 +114,7 @@ fn product(factors: &[(&str, usize)]) -> Result<Vec<Vec<u32>>, Error> {
     Ok(arms)
 }
 
-fn fraction(factors: &[(&str, usize)]) -> Result<(Vec<Vec<u32>>, String), Error> {
+fn fraction(factors: &[(&str, usize)]) -> Result<(Vec<Vec<u32>>, Message), Error> {
     let refuse = |reason: Message| Err(Error::Plan { reason });
     if let Some((name, levels)) = factors.iter().find(|(_, levels)| *levels != 2) {
         let reason = say("error-experiment.fraction-levels").with("factor", *name);
@@ -145,13 +145,11 @@ fn fraction(factors: &[(&str, usize)]) -> Result<(Vec<Vec<u32>>, String), Error>
             }
         }
     }
-    let kind = format!(
-        "fractional factorial 2^({}-{}) of resolution {}",
-        factors.len(),
-        generators.len(),
-        if factors.len() == 5 { "V" } else { "IV" }
-    );
-    Ok((arms, kind))
+    let resolution = if factors.len() == 5 { "V" } else { "IV" };
+    let form = say("design-form.fraction")
+        .count("factors", factors.len())
+        .count("generators", generators.len());
+    Ok((arms, form.with("resolution", resolution)))
 }
 
 /// Groups of interactions of two that have the same column.

@@ -70,11 +70,12 @@ fn design(blocks: usize) -> Design {
     Design {
         name: "design".into(),
         title: "some".into(),
-        form: found.form,
+        form: english(&found.form),
         whole_plots: whole_plots(&factors),
         factors,
         aliases: Vec::new(),
         left_out: Vec::new(),
+        messages: Vec::new(),
         responses: vec![
             response("read", Direction::Read),
             response("write", Direction::Write),

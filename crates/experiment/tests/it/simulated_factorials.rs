@@ -2,6 +2,7 @@
 
 use experiment::{Combination, combine, order};
 use fit::DesignResult;
+use locale::Language;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use record::{
@@ -148,7 +149,7 @@ fn design(
     Design {
         name: "design".into(),
         title: "simulated".into(),
-        form: combined.form,
+        form: Language::English.say(&combined.form),
         factors: factors
             .iter()
             .map(|name| Factor {
@@ -158,6 +159,7 @@ fn design(
             .collect(),
         aliases: Vec::new(),
         left_out: Vec::new(),
+        messages: Vec::new(),
         responses: (0..responses).map(response).collect(),
         blocks: order(&arms, &whole_plots, blocks, seed),
         baseline_replicate: second.and_then(|arm| u32::try_from(arm).ok()),

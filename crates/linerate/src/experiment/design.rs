@@ -1,7 +1,7 @@
 //! The design of an experiment: the factors, arms and blocks that a plan means on these hosts.
 
 use experiment::{Arms, Combination, FRACTION_FACTORS_MIN, combine, order, whole_plots};
-use locale::{Language, Message, say};
+use locale::{Kept, Language, Message, say};
 use record::{
     Design, DesignKind, Direction, Factor, Level, Mistake, PlanFile, PublishedFigure, Recipe,
     RecipeTest, Response, StopRule,
@@ -62,16 +62,18 @@ pub fn design(
         arms.extend(arms.first().cloned());
     }
     let whole_plots = whole_plots(&factors);
+    let form = match whole_plots.is_empty() {
+        true => found.form,
+        false => say("design-form.split-plot").with("form", found.form),
+    };
     let mut design = Design {
         name: "design".into(),
         title: file.title.clone(),
-        form: match whole_plots.is_empty() {
-            true => found.form,
-            false => format!("{}, split plot", found.form),
-        },
+        form: english(&form),
         factors,
         aliases: found.aliases,
         left_out: left_out.iter().map(english).collect(),
+        messages: left_out.iter().chain([&form]).map(Kept::from).collect(),
         responses,
         blocks: Vec::new(),
         arms,
@@ -151,8 +153,8 @@ fn combined(
         }
     })?;
     if design == DesignKind::Fraction && too_few {
-        let instead = format!(" instead of a fraction, which takes {FRACTION_FACTORS_MIN} factors");
-        found.form.push_str(&instead);
+        let instead = say("design-form.instead").with("form", found.form);
+        found.form = instead.count("factors", FRACTION_FACTORS_MIN);
     }
     Ok(found)
 }
@@ -327,12 +329,15 @@ mod tests {
         let full = fraction(3, &lacking).unwrap();
         assert_eq!(full.arms.len(), 8);
         assert_eq!(
-            full.form,
+            english(&full.form),
             "full factorial instead of a fraction, which takes 4 factors"
         );
         let fractional = fraction(4, &lacking).unwrap();
         assert_eq!(fractional.arms.len(), 8);
-        assert!(fractional.form.starts_with("fractional"), "{fractional:?}");
+        assert!(
+            fractional.form.id == "design-form.fraction",
+            "{fractional:?}"
+        );
         // What is wrong with the plan itself is wrong on any host.
         let error = fraction(3, &[]).unwrap_err().to_string();
         assert!(error.contains("not for 3"), "{error}");

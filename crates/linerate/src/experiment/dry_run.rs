@@ -81,7 +81,7 @@ pub(super) fn dry_run(
     }
     let heading = say("told-plan.design")
         .with("title", clean(&design.title))
-        .with("form", &design.form)
+        .with("form", design.message(&design.form))
         .count("arms", design.arms.len());
     stdout_and_stderr::print(&said(&heading));
     for alias in &design.aliases {

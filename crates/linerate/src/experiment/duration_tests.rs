@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use experiment::{Combination, combine, order};
+use locale::Language;
 use record::{
     Bytes, CopyTask, Data, Demands, Design, Direction, Factor, HostName, KnobId, Level,
     Nanoseconds, Operations, Outcome, Place, Response, Sample, Setting, ShareAddress,
@@ -106,10 +107,11 @@ fn design(kind: Combination, names: &[&str], workload: Workload, blocks: usize) 
     Design {
         name: "design".into(),
         title: "some".into(),
-        form: found.form,
+        form: Language::English.say(&found.form),
         factors: names.iter().map(factor).collect(),
         aliases: found.aliases,
         left_out: Vec::new(),
+        messages: Vec::new(),
         responses: vec![Response {
             name: "rate".into(),
             workload,

@@ -89,7 +89,7 @@ fn tell_left_out(design: &Design, left_out: &[Message]) {
         stdout_and_stderr::say(&said(&say("told-plan.left-out").with("factor", factor)));
     }
     if !left_out.is_empty() {
-        let sentence = say("told-plan.what-is-left").with("form", &design.form);
+        let sentence = say("told-plan.what-is-left").with("form", design.message(&design.form));
         stdout_and_stderr::say(&said(&sentence));
     }
 }

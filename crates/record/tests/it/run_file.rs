@@ -257,6 +257,7 @@ fn a_file_that_is_gone_on_with_keeps_its_whole_lines_and_takes_a_design() {
         }],
         aliases: Vec::new(),
         left_out: Vec::new(),
+        messages: Vec::new(),
         responses: Vec::new(),
         arms: vec![vec![0], vec![1]],
         baseline_replicate: None,

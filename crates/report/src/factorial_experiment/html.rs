@@ -15,7 +15,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
     html! {
         h3 { (design.title) }
         p.quiet.small { (progress(result)) }
-        @for reason in &design.left_out { p { (text("design-row.left-out")) " " (reason) } }
+        @for reason in &design.left_out { p { (text("design-row.left-out")) " " (said(&design.message(reason))) } }
         @for alias in &design.aliases { p.quiet { (text("design-row.aliased")) " " (alias) } }
         @for noise in &result.noise { p.quiet { (noise_words(noise, design)) } }
         @if let Some(published) = &design.published { p { b { (text("design-row.published")) " " } (published) } }

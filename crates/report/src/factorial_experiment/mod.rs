@@ -78,10 +78,11 @@ fn fitted_effect(table: &TableResult, effect: &TableEffect, estimate: f64) -> St
 
 /// What form the design has, and how far it got.
 fn progress(result: &DesignResult) -> String {
+    let design = &result.design;
     let sentence = say("design-progress")
-        .with("form", &result.design.form)
+        .with("form", design.message(&design.form))
         .with("done", result.blocks_done.to_string())
-        .with("all", result.design.blocks.len().to_string());
+        .with("all", design.blocks.len().to_string());
     said(&sentence)
 }
 

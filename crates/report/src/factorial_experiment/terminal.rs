@@ -61,7 +61,7 @@ fn limits_of_design(page: &mut Page, result: &DesignResult) {
             4,
             &[
                 (Ink::Toned(Tone::Doubtful), &text("design-row.left-out")),
-                (Ink::Plain, reason),
+                (Ink::Plain, &said(&design.message(reason))),
             ],
         );
     }

@@ -79,6 +79,7 @@ fn design() -> Design {
         factors: vec![factor("channels", &["1", "2"])],
         aliases: Vec::new(),
         left_out: Vec::new(),
+        messages: Vec::new(),
         responses: vec![
             response("big read", big_file()),
             response("open read", opened_files()),
