@@ -144,6 +144,7 @@ codecs![
     ReadResponse,
     WriteRequest,
     WriteResponse,
+    QueryDirectoryRequest,
     QueryDirectoryResponse,
     DirectoryRecords,
     QueryInfoRequest,
