@@ -51,7 +51,8 @@ pub struct Design {
     pub name: String,
     /// What it is about, for people.
     pub title: String,
-    /// What form of design it is, in English: `full factorial`; [`Self::message`] is what it says. Not `kind`, which is the tag of records.
+    /// What form of design it is, in English: `full factorial`. [`Self::message`] is what it says. Not `kind`, which is
+    /// the tag of records.
     pub form: String,
     /// What is varied.
     pub factors: Vec<Factor>,

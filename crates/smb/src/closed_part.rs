@@ -4,23 +4,20 @@ use std::thread;
 use std::time::Duration;
 
 use smb_proto::NtStatus;
-use smb_proto::session::{Access, CreateOptions, Created, Disposition, Request, SetInformation};
+use smb_proto::session::{Access, CreateOptions, Created, Request, SetInformation};
 
 use crate::blocking_request::{ask_chain, tell};
 use crate::copy::filetime::is_kept;
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::file::File;
-use crate::single_path_operations::{NotKept, done, is_loss, remove};
+use crate::single_path_operations::{NotKept, clear, done, is_loss, remove};
 use crate::tree::{Replace, Tree};
 
 /// Rights to rename it (DELETE, SYNCHRONIZE, read attributes), and one to set its attributes, which its owner lacks where its
 /// mode is read-only.
 const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80;
 const WRITE_ATTRIBUTES: u32 = 0x100;
-
-/// DELETE, SYNCHRONIZE and the right to write, so that whoever writes to it is in the way.
-const CLEAR_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x2;
 
 /// How often, and how long each time, is waited for others to let go of it: virus scanners open each file that was closed.
 const LET_GO_WAITS: usize = 50;
@@ -152,37 +149,19 @@ fn is_file(opened: &Created, id: u64) -> bool {
     id == 0 || there == 0 || there == id
 }
 
-/// Opens a file of ours. One that is to be made takes the place of what has its name, which an earlier run left, or somebody
-/// put there: a link, which the server would follow.
-pub(crate) fn create_or_replace(
+/// Makes a file of ours in the place of what has its name, which an earlier run left, or somebody put there: a link, which
+/// the server would follow.
+pub(crate) fn in_place_of<T>(
     tree: &Tree,
     path: &str,
-    options: &CreateOptions,
-) -> Result<File, Error> {
-    match tree.open(path, options) {
-        Err(Error::AlreadyExists { .. }) if options.disposition == Disposition::Create => {
-            clear_name(tree, path)?;
-            tree.open(path, options)
+    make: impl Fn() -> Result<T, Error>,
+) -> Result<T, Error> {
+    match make() {
+        Err(Error::AlreadyExists { .. }) => {
+            clear(tree, path)?;
+            make()
         }
-        opened => opened,
-    }
-}
-
-/// Removes a file that nobody writes to, or a link itself.
-pub(crate) fn clear_name(tree: &Tree, path: &str) -> Result<(), Error> {
-    let options = CreateOptions {
-        folder: Some(false),
-        reparse_point: true,
-        share_write: false,
-        ..CreateOptions::open(Access::Mask(CLEAR_RIGHTS))
-    };
-    let cleared = tree.open(path, &options).and_then(|file| {
-        file.set(SetInformation::DeleteOnClose(true))?;
-        file.close()
-    });
-    match cleared {
-        Err(Error::NotFound { .. }) => Ok(()),
-        cleared => cleared,
+        made => made,
     }
 }
 

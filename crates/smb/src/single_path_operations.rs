@@ -26,6 +26,8 @@ const ATTEMPTS_MAX: usize = 4;
 const READ_ONLY: u32 = 0x1;
 const FOLDER: u32 = 0x10;
 const NORMAL: u32 = 0x80;
+/// DELETE, SYNCHRONIZE and the right to write, so that whoever writes to it is in the way.
+const CLEAR_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x2;
 
 /// Something done to one path of a share.
 #[derive(Clone, Debug)]
@@ -307,6 +309,20 @@ fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<(), Error> {
             }
         }
     })
+}
+
+/// Makes room for a file: removes what has its name, where nobody writes to it; of a link, the link itself.
+pub(crate) fn clear(tree: &Tree, path: &str) -> Result<(), Error> {
+    let options = CreateOptions {
+        folder: Some(false),
+        reparse_point: true,
+        share_write: false,
+        ..CreateOptions::open(Access::Mask(CLEAR_RIGHTS))
+    };
+    match remove_once(tree, path, options) {
+        Err(Error::NotFound { .. }) => Ok(()),
+        cleared => cleared,
+    }
 }
 
 fn remove_once(tree: &Tree, path: &str, options: CreateOptions) -> Result<(), Error> {

@@ -13,7 +13,7 @@ use smb_proto::session::{
 };
 
 use crate::blocking_request::ask_chain;
-use crate::closed_part::{ClosedPart, clear_name, remove_own};
+use crate::closed_part::{ClosedPart, in_place_of, remove_own};
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::single_path_operations::{
@@ -338,18 +338,10 @@ fn write_part<'a>(
     };
     let known = tree.keeps_times().is_some();
     let write = |sets| {
-        let write = || {
+        in_place_of(tree, path, || {
             let links = chain_that_writes(tree, small, (path, options.clone()), sets);
             run(tree, small, path, links)
-        };
-        match write() {
-            // It is left of an attempt, or somebody put a link there, which the server would follow.
-            Err(Error::AlreadyExists { .. }) => {
-                clear_name(tree, path)?;
-                write()
-            }
-            written => written,
-        }
+        })
     };
     let mut written = write(true)?;
     let refused = written.not_set.take();

@@ -62,10 +62,7 @@ pub fn design(
         arms.extend(arms.first().cloned());
     }
     let whole_plots = whole_plots(&factors);
-    let form = match whole_plots.is_empty() {
-        true => found.form,
-        false => say("design-form.split-plot").with("form", found.form),
-    };
+    let form = form(found.form, &whole_plots);
     let mut design = Design {
         name: "design".into(),
         title: file.title.clone(),
@@ -73,7 +70,11 @@ pub fn design(
         factors,
         aliases: found.aliases,
         left_out: left_out.iter().map(english).collect(),
-        messages: left_out.iter().chain([&form]).map(Kept::from).collect(),
+        messages: left_out
+            .iter()
+            .chain([&form])
+            .filter_map(Kept::of_message)
+            .collect(),
         responses,
         blocks: Vec::new(),
         arms,
@@ -94,6 +95,14 @@ pub fn design(
         plan.wrong(&Mistake::at(place, reason))
     })?;
     Ok((design, left_out))
+}
+
+/// The form of a design whose factors are combined so, with whole plots or without.
+fn form(combined: Message, whole_plots: &[u32]) -> Message {
+    match whole_plots {
+        [] => combined,
+        _ => say("design-form.split-plot").with("form", combined),
+    }
 }
 
 /// A run file is in English.
@@ -334,10 +343,7 @@ mod tests {
         );
         let fractional = fraction(4, &lacking).unwrap();
         assert_eq!(fractional.arms.len(), 8);
-        assert!(
-            fractional.form.id == "design-form.fraction",
-            "{fractional:?}"
-        );
+        assert_eq!(fractional.form.id, "design-form.fraction");
         // What is wrong with the plan itself is wrong on any host.
         let error = fraction(3, &[]).unwrap_err().to_string();
         assert!(error.contains("not for 3"), "{error}");

@@ -248,7 +248,7 @@ impl State {
     fn check_withheld(&mut self, what: Restores, control: &Control) -> Result<()> {
         if let Restores::File(key) = what
             && self.restoring.handles.contains_key(&key)
-            && control.tries.is_refused_often()
+            && control.tries.counts_as_withheld()
             && self.channels_up().len() == 1
             && !std::mem::replace(&mut self.restoring.withheld, true)
             && let Some(file) = self.files.get(&key)

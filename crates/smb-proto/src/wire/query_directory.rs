@@ -10,7 +10,7 @@ use crate::session::{DirectoryEntry, FileTimes};
 /// QUERY_DIRECTORY request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryDirectoryRequest<'a> {
-    /// See [`class`].
+    /// See [`class`](super::class).
     pub class: u8,
     /// See the constants.
     pub flags: u8,
@@ -66,7 +66,7 @@ impl<'a> Message<'a> for QueryDirectoryRequest<'a> {
     }
 }
 
-/// One entry of class [`class::ID_FULL_DIRECTORY`].
+/// One entry of class [`ID_FULL_DIRECTORY`](super::class::ID_FULL_DIRECTORY).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryRecord<'a> {
     /// Times.

@@ -5,7 +5,7 @@ use smb_proto::NtStatus;
 use smb_proto::session::{Access, Closed, CreateOptions, Disposition, FileTimes, SetInformation};
 
 use super::{attributes, check_attributes, hash, split, times_kept};
-use crate::closed_part::{ClosedPart, create_or_replace, remove_own};
+use crate::closed_part::{ClosedPart, in_place_of, remove_own};
 use crate::copy::entry::is_absent;
 use crate::copy::extra_sessions::ExtraSession;
 use crate::copy::name;
@@ -393,8 +393,16 @@ fn open_guard(tree: &Tree, record: &str, path: &str, resume: bool) -> Result<Fil
         share_write: false,
         ..CreateOptions::open(Access::Mask(PART_RIGHTS))
     };
-    let guard = create_or_replace(tree, record, &options);
-    guard.map_err(|error| busy_or(error, path))
+    open_or_make(tree, record, &options).map_err(|error| busy_or(error, path))
+}
+
+/// Opens a file of ours. Only one that is not gone on with takes the place of what has its name.
+fn open_or_make(tree: &Tree, path: &str, options: &CreateOptions) -> Result<File, Error> {
+    let open = || tree.open(path, options);
+    match options.disposition {
+        Disposition::Create => in_place_of(tree, path, open),
+        _ => open(),
+    }
 }
 
 /// How far an earlier run came, if it says so.
@@ -432,11 +440,10 @@ fn open_part(
         ..CreateOptions::open(Access::Mask(PART_RIGHTS))
     };
     let open = |options: &CreateOptions| {
-        let opened = create_or_replace(tree, path, options);
-        opened.map_err(|error| busy_or(error, path))
+        open_or_make(tree, path, options).map_err(|error| busy_or(error, path))
     };
-    if begin.several {
-        // Of a copy whose guard was lost with its session, others may still write.
+    if begin.several && known.is_some() {
+        // Of a copy whose guard was lost with its session, others may still write. To make one anew looks at that by itself.
         let alone = CreateOptions {
             disposition: Disposition::Open,
             share_write: false,
