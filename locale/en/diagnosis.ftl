@@ -205,16 +205,19 @@ offloads-off = `{ $nic }` of { $host } leaves segments to the processor ({ $knob
 rss-off = one processor of { $host } handles all packets of `{ $nic }`, and is full
 other-traffic = { $share } of what passes `{ $nic }` is traffic of other programs
     .elsewhere = packets wait { $least } to { $most } on the path while this check sends nothing, and several connections gain as a part of a link that others fill
+    .now-and-then = one connection ({ $direction }) has all of the link for moments and { $part } of it for long: others come and go, on the path or at the server
     .perhaps = other machines may fill the server's link, which its NIC would show
 segments-lost =
     .tcp = { $share } of raw TCP's segments ({ $direction }) had to be sent again: packets are lost on the path
     .share = { $share } of the share's segments ({ $direction }) had to be sent again: packets are lost on the path
     .single = { $share } of the share's segments ({ $direction }) had to be sent again, and some where one small request follows another, which no full queue drops: packets are lost on the path
     .overtaken = { $share } of the segments that the server sent came before an earlier one, which was lost or overtaken
+    .stops = reading stops for a fifth of a second and more, and then has all of the link again, while writing never stops: segments at the end of a burst may be lost
     .channel = the channel `{ $nic }` to `{ $remote }` loses { $share } of its segments ({ $direction })
 pause-frames = the NICs of { $host } count { $pauses } pause frames a second: a receiver or a switch stops the sender
 flow-hash = the bond `{ $nic }` of { $host } sends all connections by one of its ports
     .by-chance = two connections at once ({ $direction }) move now as much as one and now far more: each takes one of several links by chance
+    .connections = two connections of one session ({ $direction }) move { $gain } of what one does, which is steady and loses nothing: each connection has a limit of its own on the path
     .streams = several streams of raw TCP ({ $direction }) move { $gain } of what one does, which is steady and loses nothing: each connection has a limit of its own on the path
 receive-buffer-small = the receive buffer of { $host } has { $most } at most, and { $needed } would be under way if the link were full ({ $direction })
     .scaling = window scaling is off at { $host }, so that no more than 64 KiB can be under way, on a path of { $round_trip }
@@ -234,6 +237,7 @@ server-processor = the server may be slow: raw TCP is not, both directions of th
     .core = a processor of { $host } is full while the share is used
     .bursts = both directions come in bursts, on a short path that loses nothing: the server may have too little of a processor
     .connection = one process of the server may be full: two sessions gain, and the path is short and loses nothing
+    .session = one process of the server may be full: two sessions gain, two connections of one session do not, and the path is short and loses nothing
     .process = one process of the server serves all requests of a session and is full: two sessions gain what two streams of raw TCP do not
 cpu-stolen = a hypervisor gives { $stolen } of the time of a processor of { $host } to others
 power-plan = the processors of { $host } run at { $megahertz } MHz under load
@@ -249,6 +253,7 @@ small-requests = the server takes { $kinds } requests of { $bytes } at most, and
 encryption = everything is encrypted by { $cipher }
 signing = all data is signed by { $algorithm }
 asynchronous-io = the server works on one request after the other (`{ $knobs }` is set so): every wait for its disk is a wait of all
+    .in-turn = writes wait where reads do not, and two sessions write { $gain } as fast as one: the server may do one write of a session after the other
 
 ## Causes: storage
 

@@ -93,7 +93,10 @@ error-measure =
     .usage-opposite = `other_way_percent` must be 0 to 99; where all operations are to go the other way, turn the direction round
     .usage-streams = { $streams } streams; 1 to { $most } are possible
     .usage-channels = { $channels } channels; 1 to { $most } are possible
-    .usage-sessions = { $sessions } sessions with { $depth } requests in flight; 1 to { $most } are possible, each with one at least
+    .usage-sessions = { $number } { $of ->
+        [connections] connections of a session
+       *[sessions] sessions
+    } with { $depth } requests in flight; 1 to { $most } are possible, each connection with one at least
     .usage-depth = { $depth } requests in flight; 1 to { $most } are possible
     .usage-memory = its requests in flight would take { $memory } bytes of memory
     .usage-request = requests of { $bytes } bytes; { $least } to { $most } are possible

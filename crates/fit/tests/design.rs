@@ -40,6 +40,7 @@ fn share_workload(direction: Direction) -> Workload {
         operations: None,
         timing: timing(),
         sessions: 1,
+        connections: 1,
         file: record::FileUse::default(),
         socket: record::SocketOptions::default(),
     })

@@ -3,7 +3,7 @@
 use crate::{Error, Topology};
 
 /// Names and texts, those without a fault first.
-const LIBRARY: [(&str, &str); 73] = [
+const LIBRARY: [(&str, &str); 78] = [
     ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
     (
         "healthy-two-links",
@@ -244,6 +244,26 @@ const LIBRARY: [(&str, &str); 73] = [
     (
         "writes-lose-v6",
         include_str!("../scenarios/writes-lose-v6.toml"),
+    ),
+    (
+        "bursts-on-trunk",
+        include_str!("../scenarios/bursts-on-trunk.toml"),
+    ),
+    (
+        "three-members-reads",
+        include_str!("../scenarios/three-members-reads.toml"),
+    ),
+    (
+        "weak-server-v6",
+        include_str!("../scenarios/weak-server-v6.toml"),
+    ),
+    (
+        "aio-off-slow-disk",
+        include_str!("../scenarios/aio-off-slow-disk.toml"),
+    ),
+    (
+        "policer-and-sync",
+        include_str!("../scenarios/policer-and-sync.toml"),
     ),
 ];
 

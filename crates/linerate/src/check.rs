@@ -392,6 +392,7 @@ mod tests {
                 operations: None,
                 timing: timing(1.0).expect("a length that makes sense"),
                 sessions: 1,
+                connections: 1,
                 file: record::FileUse::default(),
                 socket: record::SocketOptions::default(),
             };

@@ -166,6 +166,7 @@ impl SharePath {
             operations: None,
             timing,
             sessions: 1,
+            connections: 1,
             file: record::FileUse::default(),
             socket: record::SocketOptions::default(),
         }

@@ -55,7 +55,7 @@ const TABLE: [Row; 8] = [
         exit: Exit::Undecided,
         name: "undecided",
         meaning: "could not tell from what was measured",
-        commands: &["check", "tune", "experiment", "analyze", "compare"],
+        commands: &["check", "bench", "tune", "experiment", "analyze", "compare"],
     },
     Row {
         exit: Exit::Usage,

@@ -232,6 +232,10 @@ pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
         Plan::Tune { .. } | Plan::Bench { .. } if !analysis.finished || undecided => {
             Exit::Undecided.into()
         }
+        // The other direction, or test, may have been measured.
+        Plan::Bench { .. } if analysis.bench.iter().any(|one| one.rates.is_empty()) => {
+            Exit::Undecided.into()
+        }
         Plan::Tune { .. } | Plan::Bench { .. } => ExitCode::SUCCESS,
     }
 }

@@ -292,6 +292,7 @@ mod tests {
             demands: Demands::default(),
             timing,
             sessions: 1,
+            connections: 1,
             file: record::FileUse::default(),
             socket: record::SocketOptions::default(),
         };
@@ -352,6 +353,7 @@ mod tests {
                     interval: measured,
                 },
                 sessions: 1,
+                connections: 1,
                 file: record::FileUse::default(),
                 socket: record::SocketOptions::default(),
             });

@@ -199,6 +199,7 @@ fn share(direction: Direction) -> Workload {
     let span = |milliseconds| Duration::from_millis(milliseconds).into();
     Workload::Share(ShareWorkload {
         sessions: 1,
+        connections: 1,
         file: record::FileUse::Whole,
         socket: record::SocketOptions::default(),
         share: address(),

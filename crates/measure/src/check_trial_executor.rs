@@ -391,6 +391,7 @@ mod tests {
             operations: None,
             timing: timing(),
             sessions: 1,
+            connections: 1,
             file: FileUse::default(),
             socket: SocketOptions::default(),
         }

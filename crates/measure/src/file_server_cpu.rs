@@ -170,6 +170,7 @@ mod tests {
                 interval: Nanoseconds::new(tenth),
             },
             sessions: 1,
+            connections: 1,
             file: record::FileUse::default(),
             socket: record::SocketOptions::default(),
         }

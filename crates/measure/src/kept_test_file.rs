@@ -53,6 +53,7 @@ pub(crate) fn run(
                     interval: span,
                 },
                 sessions: 1,
+                connections: 1,
                 file: record::FileUse::default(),
                 socket: record::SocketOptions::default(),
             };

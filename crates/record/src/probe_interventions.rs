@@ -24,6 +24,8 @@ pub enum ProbeKind {
     Congestion,
     /// Two sessions over the same pair of NICs, each with half the requests in flight.
     Sessions,
+    /// Two connections of one session over the same pair of NICs, each with half the requests in flight.
+    Connections,
     /// More channels.
     Channels,
     /// Another pair of NICs.

@@ -100,6 +100,10 @@ pub struct ShareWorkload {
     /// in flight; 1 to 8.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub sessions: u32,
+    /// Connections of each session by the same addresses as its first one, each with its part of the requests in
+    /// flight; 1 to 8. More than one needs multichannel.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub connections: u32,
     /// What the test file holds.
     #[serde(default, skip_serializing_if = "FileUse::is_default")]
     pub file: FileUse,

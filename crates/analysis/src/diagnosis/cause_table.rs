@@ -138,7 +138,7 @@ causes! {
     ReceiveBufferSmall "receive-buffer-small" receive_buffer_small Path Some("receive-buffer"), Settings, NOTHING, &[(P::ReceiveBuffer, Either(0.8))];
     SendBufferSmall "send-buffer-small" send_buffer_small Path Some("send-buffer"), Settings, NOTHING, &[(P::SendBuffer, Either(0.8))];
     ClientProcessor "client-processor" client_processor Processor Some("processor-limit"), Hand("hand.processor"), HOSTS, &[];
-    ServerProcessor "server-processor" server_processor Processor Some("processor-limit"), Hand("hand.processor"), HOSTS, &[(P::Sessions, Sign), (P::Streams, Sign)];
+    ServerProcessor "server-processor" server_processor Processor Some("processor-limit"), Hand("hand.processor"), HOSTS, &[(P::Sessions, Sign), (P::Connections, Sign), (P::Streams, Sign)];
     CpuStolen "cpu-stolen" cpu_stolen Processor Some("processor-share"), Hand("hand.hypervisor"), HOSTS, &[];
     PowerPlan "power-plan" power_plan Processor Some("power-plan"), Hand("hand.power-plan"), "disturbs.nothing", &[(P::AwakeProcessor, Relief)];
     Antivirus "antivirus" antivirus Processor Some("scanner-exception"), Protection("hand.protection"), "disturbs.nothing", &[];

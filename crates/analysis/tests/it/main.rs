@@ -7,4 +7,5 @@ mod experiments;
 mod headline_consistency;
 mod injected_faults;
 mod run_builder;
+mod several_connections;
 mod simulated_checks;

@@ -135,6 +135,7 @@ pub(crate) fn share_workload(direction: Direction) -> Workload {
         operations: None,
         timing: timing(),
         sessions: 1,
+        connections: 1,
         file: record::FileUse::default(),
         socket: record::SocketOptions::default(),
     })

@@ -315,6 +315,7 @@ pub fn share(direction: Direction, channels: u32, measured: Nanoseconds) -> Work
             interval: measured,
         },
         sessions: 1,
+        connections: 1,
         file: record::FileUse::default(),
         socket: record::SocketOptions::default(),
     })

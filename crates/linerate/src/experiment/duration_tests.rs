@@ -50,6 +50,7 @@ fn big_file() -> Workload {
         }),
         timing: TIMING,
         sessions: 1,
+        connections: 1,
         file: record::FileUse::default(),
         socket: record::SocketOptions::default(),
     })

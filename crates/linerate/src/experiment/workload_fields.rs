@@ -179,6 +179,7 @@ mod tests {
             operations: None,
             timing: TIMING,
             sessions: 1,
+            connections: 1,
             file: record::FileUse::default(),
             socket: record::SocketOptions::default(),
         })

@@ -7,7 +7,9 @@ use record::{
     SmbSession,
 };
 use smb::copy::Place;
-use smb::{LocalEnd, Login, Mechanism, Negotiated, Policy, Referrals, Server, Session, Tree};
+use smb::{
+    LocalEnd, Login, Mechanism, Negotiated, Pair, Policy, Referrals, Server, Session, Tree,
+};
 use zeroize::Zeroizing;
 
 use super::session_policy::algorithms;
@@ -40,7 +42,16 @@ impl Connected {
         workload: &ShareWorkload,
     ) -> Result<Self, Error> {
         let source = workload.socket.source;
-        Self::leaving(source, share, login, policy, workload.channels)
+        let connected = Self::leaving(source, share, login, policy, workload.channels)?;
+        let first = connected.session.channels().into_iter().next();
+        let pair = first.map(|first| Pair {
+            local: first.local.ip(),
+            remote: first.remote.ip(),
+        });
+        for pair in (1..workload.connections).filter_map(|_| pair.as_ref()) {
+            connected.session.add_channel(pair, None)?;
+        }
+        Ok(connected)
     }
 
     fn leaving(

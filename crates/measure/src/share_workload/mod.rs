@@ -136,7 +136,8 @@ fn measure(
     for opened in others.into_iter().chain([opened]) {
         opened.end(&session)?;
     }
-    rejected.extend(transfer.losses(workload.channels * workload.sessions));
+    let connections = workload.channels + workload.connections - 1;
+    rejected.extend(transfer.losses(connections * workload.sessions));
     let agreed = agreed(&session, &tree, rejected);
     // What was under way when the counted time ended has come by now.
     let last = session.channels();
@@ -199,6 +200,7 @@ fn of_preparation(workload: &ShareWorkload) -> ShareWorkload {
     ShareWorkload {
         channels: 1,
         sessions: 1,
+        connections: 1,
         block: Bytes::new(REQUEST_BYTES).min(workload.file_size),
         depth: PREPARATION_DEPTH,
         operations: None,
@@ -234,6 +236,7 @@ mod tests {
                 interval: span.into(),
             },
             sessions: 1,
+            connections: 1,
             file: record::FileUse::default(),
             socket: record::SocketOptions::default(),
         }

@@ -14,7 +14,7 @@ const OPERATION_BYTES_MAX: u64 = 64 << 20;
 pub(super) const REQUEST_BYTES: u64 = 1 << 20;
 /// Most requests in flight on one channel.
 const DEPTH_MAX: u32 = 512;
-/// Most sessions of their own.
+/// Most sessions of their own, and most connections of each by the same addresses.
 const SESSIONS_MAX: u32 = 8;
 /// Most memory for blocks of all sessions.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
@@ -27,15 +27,20 @@ pub(crate) fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
     let usage = |reason: Message| Err(Error::Usage { reason });
     let (block, depth) = requests(workload)?;
     let (channels, sessions) = (workload.channels, workload.sessions);
-    if !(1..=SESSIONS_MAX).contains(&sessions) || sessions > depth {
-        return usage(
-            say("error-measure.usage-sessions")
-                .count("sessions", sessions)
-                .count("depth", depth)
-                .count("most", SESSIONS_MAX),
-        );
+    let connections = workload.connections;
+    for (of, number) in [("sessions", sessions), ("connections", connections)] {
+        if !(1..=SESSIONS_MAX).contains(&number) || sessions.saturating_mul(connections) > depth {
+            return usage(
+                say("error-measure.usage-sessions")
+                    .with("of", of)
+                    .count("number", number)
+                    .count("depth", depth)
+                    .count("most", SESSIONS_MAX),
+            );
+        }
     }
-    let depth = depth / sessions;
+    let depth = depth / sessions / connections;
+    let channels = channels.saturating_add(connections - 1);
     let blocks = u64::from(channels) * u64::from(depth) * BLOCKS_PER_REQUEST;
     if blocks * block * u64::from(sessions) > MEMORY_BYTES_MAX {
         let memory = blocks * block * u64::from(sessions);

@@ -162,6 +162,7 @@ fn share(direction: Direction, channels: u32) -> ShareWorkload {
         operations: None,
         timing: timing(300, 1000, 250),
         sessions: 1,
+        connections: 1,
         file: record::FileUse::default(),
         socket: record::SocketOptions::default(),
     }

@@ -73,6 +73,7 @@ fn records() -> Vec<Record> {
         operations: None,
         timing,
         sessions: 1,
+        connections: 1,
         file: record::FileUse::default(),
         socket: record::SocketOptions::default(),
     });

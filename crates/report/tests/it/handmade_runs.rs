@@ -626,6 +626,7 @@ pub(crate) fn bench() -> RunAnalysis {
         operations: None,
         timing: timing(),
         sessions: 1,
+        connections: 1,
         file: record::FileUse::default(),
         socket: record::SocketOptions::default(),
     };

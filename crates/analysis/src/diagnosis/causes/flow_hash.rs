@@ -5,6 +5,7 @@ use record::{HostFacts, Nic, ProbeKind, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
+use crate::diagnosis::causes::server_processor::{OVERTAKEN, SHORT_NANOSECONDS};
 use crate::diagnosis::probe_estimates;
 use crate::rung_and_probe_verdict::Loss;
 
@@ -26,6 +27,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     bond(seen)
         .or_else(|| by_chance(seen))
         .or_else(|| by_streams(seen))
+        .or_else(|| by_connections(seen))
 }
 
 /// Two sessions move now as much as one and now far more: their connections take links by chance. A process at the
@@ -63,6 +65,35 @@ fn by_streams(seen: &Evidence) -> Option<Finding> {
         let text = say("flow-hash.streams")
             .with("direction", direction)
             .ratio("gain", streams.ratio.value);
+        let decider = Decider::Hand("decide.flow-hash");
+        Finding::suspected(text, decider, of_path(seen)).by_elimination()
+    })
+}
+
+/// The same where raw TCP was not measured: two connections of one session, which one process of the server serves, gain
+/// as two sessions do. On a path so short that no buffer of usual size holds a connection back, that is no process's doing.
+fn by_connections(seen: &Evidence) -> Option<Finding> {
+    let gains = |kind| {
+        let found = seen.probed(kind, Rung::Share);
+        found.filter(|found| found.loss == Loss::Loses)
+    };
+    let found = gains(ProbeKind::Connections)?;
+    gains(ProbeKind::Sessions)?;
+    let direction = DIRECTIONS
+        .into_iter()
+        .find(|direction| seen.loses_in(RungName::Share, *direction))?;
+    let is_steady = is_steady(seen.rates(Rung::Share, direction).into_iter());
+    let is_lossy = seen
+        .overtaken(Rung::Share)
+        .is_some_and(|share| share > OVERTAKEN);
+    let is_short = seen
+        .round_trip_min()
+        .is_some_and(|round_trip| round_trip < SHORT_NANOSECONDS);
+    let is_measured = seen.is_measured(RungName::Tcp);
+    (is_steady && is_short && !is_lossy && !is_measured).then(|| {
+        let text = say("flow-hash.connections")
+            .with("direction", direction)
+            .ratio("gain", found.ratio.value);
         let decider = Decider::Hand("decide.flow-hash");
         Finding::suspected(text, decider, of_path(seen)).by_elimination()
     })

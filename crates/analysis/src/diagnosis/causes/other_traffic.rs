@@ -3,8 +3,9 @@
 use locale::say;
 use record::{Direction, ProbeKind, Rung};
 
-use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding};
+use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
 use crate::RungName;
+use crate::diagnosis::ladder_and_probe_trials;
 use crate::rung_and_probe_verdict::Loss;
 
 /// A shortest round trip of a trial that is long for a LAN, in nanoseconds.
@@ -18,14 +19,33 @@ const SINGLE_MIN: usize = 4;
 /// How far several connections may be from what they would get of a link that all connections share alike.
 const ALIKE: f64 = 1.15;
 /// The interventions that open several connections, what they are held against, and how many they open.
-const SEVERAL: [(ProbeKind, Rung, RungName, f64); 2] = [
+const SEVERAL: [(ProbeKind, Rung, RungName, f64); 3] = [
     (ProbeKind::Sessions, Rung::Share, RungName::Share, 2.0),
+    (ProbeKind::Connections, Rung::Share, RungName::Share, 2.0),
     (ProbeKind::Streams, Rung::Tcp, RungName::Tcp, 4.0),
 ];
+
+/// The part of a line from which on a sample has all of it, and below which others have their part.
+const ALL: f64 = 0.95;
+const PART: f64 = 0.8;
+/// The part of a line that a connection gets at least where a few others use it as well. What stops and goes on by itself,
+/// such as a process with a part of a processor, has samples with nothing.
+const NOTHING: f64 = 0.15;
+/// The parts of all samples that have all of the line, and a part of it, at least where others come and go.
+const MOMENTS: f64 = 0.05;
+const STRETCHES: f64 = 0.25;
+/// The part of all samples in which something of our own, such as its begin, may have been slow.
+const CHANCE: f64 = 0.02;
+/// Segments sent again, and segments that came too early, as a share of all, that are a reason of their own.
+const RESENT: f64 = 0.001;
+const OVERTAKEN: f64 = 0.01;
+/// Trials that have such moments, at least.
+const TRIALS_MIN: usize = 2;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     at_an_end(seen)
         .or_else(|| elsewhere(seen))
+        .or_else(|| now_and_then(seen))
         .or_else(|| perhaps(seen))
 }
 
@@ -51,6 +71,63 @@ fn elsewhere(seen: &Evidence) -> Option<Finding> {
     let advice = Advice::of("fix.other-traffic-elsewhere").gains(seen.gain());
     let decider = Decider::Hand("decide.quiet-time");
     Some(Finding::suspected(text, decider, advice))
+}
+
+/// Where others come and go: one connection has all of the line for moments and a part of it for long, never nothing, and
+/// several gain what those that share a link would. Other work of the server may look alike.
+fn now_and_then(seen: &Evidence) -> Option<Finding> {
+    let [tcp, share] = [(Rung::Tcp, RungName::Tcp), (Rung::Share, RungName::Share)];
+    let rungs = [tcp, share].into_iter();
+    let mut all = rungs.flat_map(|rung| DIRECTIONS.map(|direction| (rung, direction)));
+    let (direction, part) = all.find_map(|((rung, name), direction)| {
+        let is_lost = seen.loses_in(name, direction) || seen.varies_in(name, direction);
+        let part = part_beside_others(seen, rung, direction)?;
+        (is_lost && !is_lossy(seen, rung, direction)).then_some((direction, part))
+    })?;
+    let is_gained = SEVERAL
+        .into_iter()
+        .filter_map(|(kind, rung, ..)| seen.probed(kind, rung))
+        .all(|found| found.loss != Loss::DoesNotLose);
+    (is_gained && seen.crowded_host().is_none()).then(|| {
+        let text = say("other-traffic.now-and-then")
+            .with("direction", direction)
+            .share("part", part);
+        let advice = Advice::of("fix.other-traffic-elsewhere").gains(seen.gain());
+        Finding::suspected(text, Decider::Hand("decide.quiet-time"), advice)
+    })
+}
+
+fn is_lossy(seen: &Evidence, rung: Rung, direction: Direction) -> bool {
+    let resent = seen.resent(rung, direction);
+    let overtaken = match direction {
+        Direction::Read => seen.overtaken(rung),
+        Direction::Write => None,
+    };
+    resent.is_some_and(|share| share > RESENT) || overtaken.is_some_and(|share| share > OVERTAKEN)
+}
+
+/// The median part of the line in samples that do not have all of it, where some do, and none have nothing.
+fn part_beside_others(seen: &Evidence, rung: Rung, direction: Direction) -> Option<f64> {
+    let ceiling = seen.ceiling(direction)?;
+    let trials = seen.trials.iter();
+    let trials = trials.filter(|trial| (trial.rung, trial.direction) == (rung, direction));
+    let parts_of = |result| {
+        let parts = ladder_and_probe_trials::parts(result);
+        parts.map(|rate| rate / ceiling).collect::<Vec<f64>>()
+    };
+    let trials: Vec<Vec<f64>> = trials.map(|trial| parts_of(trial.result)).collect();
+    let with_moments = trials.iter().filter(|parts| parts.iter().any(|part| *part >= ALL));
+    let samples: Vec<f64> = trials.concat();
+    let count = |is_meant: fn(f64) -> bool| {
+        let meant = samples.iter().filter(|part| is_meant(**part));
+        meant.count() as f64 / samples.len() as f64
+    };
+    let comes_and_goes = with_moments.count() >= TRIALS_MIN
+        && count(|part| part >= ALL) >= MOMENTS
+        && count(|part| part < PART) >= STRETCHES
+        && count(|part| part < NOTHING) < CHANCE;
+    let beside = samples.iter().copied().filter(|part| *part < PART);
+    comes_and_goes.then(|| median_of(beside))?
 }
 
 /// Whether several connections gain what so many of a link's would that each get a like part of it: who gets a part p

@@ -1,7 +1,7 @@
 //! Packets that are lost, on the path in use or on another channel.
 
 use locale::{Message, say};
-use record::{Direction, Rung};
+use record::{Direction, Rung, Sample};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
@@ -24,6 +24,13 @@ const MATHIS: f64 = 1.22;
 const RESENT_OF_CHANNEL: f64 = 0.002;
 /// The part of what is sent again that came to the end of the path, where a host had no time for it.
 const DROPPED_BY_HOSTS: f64 = 0.5;
+/// A sample in which nothing came for about as long as a sender waits for an answer, with less of the line than this; and
+/// the part of it that others have.
+const STOP_NANOSECONDS: u64 = 150_000_000;
+const STOPPED: f64 = 0.3;
+const GOES: f64 = 0.9;
+/// Trials that tell it.
+const TRIALS_MIN: usize = 4;
 /// Payload of a segment.
 const SEGMENT_BYTES: f64 = 1448.0;
 
@@ -31,6 +38,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     resent(seen)
         .or_else(|| without_a_queue(seen))
         .or_else(|| overtaken(seen))
+        .or_else(|| stops(seen))
         .or_else(|| on_another_channel(seen))
 }
 
@@ -117,6 +125,38 @@ fn overtaken(seen: &Evidence) -> Option<Finding> {
     let text = say("segments-lost.overtaken").share("share", share);
     // Packets may have taken two paths as well.
     Some(Finding::suspected(text, Decider::Server, look_for_it(seen)))
+}
+
+/// What a receiver sees where the end of a burst is lost: nothing comes until the sender's timer is over, which is a fifth
+/// of a second at least on most systems (RFC 6298 asks for a second), and then all of the line again. A server that stops
+/// does so in both directions.
+fn stops(seen: &Evidence) -> Option<Finding> {
+    let direction = Direction::Read;
+    let is_lost = seen.loses_in(RungName::Share, direction)
+        && !seen.may_lose_in(RungName::Share, Direction::Write);
+    if seen.network.server.is_some() || seen.is_measured(RungName::Tcp) || !is_lost {
+        return None;
+    }
+    let ceiling = seen.ceiling(direction)?;
+    let trials = seen.trials.iter();
+    let reads = trials.filter(|trial| (trial.rung, trial.direction) == (Rung::Share, direction));
+    let part = |sample: &Sample| {
+        let seconds = sample.duration.get() as f64 / 1e9;
+        sample.bytes.get() as f64 / seconds / ceiling
+    };
+    let stops = |trial: &&Measured| {
+        let mut samples = trial.result.samples.iter();
+        samples.any(|one| one.duration.get() >= STOP_NANOSECONDS && part(one) < STOPPED)
+    };
+    let goes = |trial: &&Measured| {
+        let samples = trial.result.samples.iter();
+        samples.filter(|one| part(one) >= GOES).count() >= 2
+    };
+    let (all, stopping) = (reads.clone().count(), reads.clone().filter(stops).count());
+    let going = reads.filter(goes).count();
+    let is_timer = all >= TRIALS_MIN && stopping * 2 >= all && going * 4 >= all * 3;
+    let text = say("segments-lost.stops");
+    is_timer.then(|| Finding::suspected(text, Decider::RawTcp, look_for_it(seen)))
 }
 
 /// Whether TCP cannot fill the link with what is lost, if so many segments are out of order: over a long path very few

@@ -10,12 +10,14 @@ use crate::diagnosis::processor_limits::throttled;
 use crate::rung_and_probe_verdict::Loss;
 
 /// A round trip so short that no buffer of usual size holds a connection back.
-const SHORT_NANOSECONDS: u64 = 300_000;
+pub(super) const SHORT_NANOSECONDS: u64 = 300_000;
 /// Segments out of order, as a share of all, that a loss leaves behind it: each of those that follow in the window.
 /// Processors of ours that handle packets side by side leave fewer.
-const OVERTAKEN: f64 = 0.01;
+pub(super) const OVERTAKEN: f64 = 0.01;
 /// The relative standard deviation of a rate within a trial that comes in bursts: a link or a hop that is full has 0.03.
 const BURSTS: f64 = 0.1;
+/// How much slower writes are than reads, of which the same processor has as much to do, where they wait.
+const WRITES_WAIT: f64 = 1.8;
 /// Samples of a trial that tell it.
 const SAMPLES_MIN: usize = 5;
 const ADVICE: Message = say("fix.server-processor");
@@ -57,7 +59,13 @@ fn one_process(seen: &Evidence) -> Option<Finding> {
         let is_measured = seen.rate(RungName::Tcp, direction).is_some();
         is_measured && seen.loses_in(RungName::Share, direction)
     });
+    // A server that has time left, or that is slow with writes only, waits for something.
+    let server = seen.network.server;
+    let waits = server.is_some_and(|server| seen.is_idle(&server.name)) || writes_wait(seen);
     if !sessions || streams || !is_beyond_tcp || !is_short(seen) || seen.busy_channel().is_some() {
+        return None;
+    }
+    if waits {
         return None;
     }
     Some(Finding::counted(
@@ -66,14 +74,20 @@ fn one_process(seen: &Evidence) -> Option<Finding> {
     ))
 }
 
-/// Two sessions gain, and nothing on a short path that loses nothing holds one connection back.
+/// Two sessions gain, and nothing on a short path that loses nothing holds one connection back. Two connections of one
+/// session, which one process serves, must not gain as well: what gives each connection a part of its own is the network.
 fn one_connection(seen: &Evidence) -> Option<Finding> {
-    let sessions = seen.probed(ProbeKind::Sessions, Rung::Share)?;
+    let gains = |kind| seen.probed(kind, Rung::Share).map(|it| it.loss);
+    let is_process = gains(ProbeKind::Sessions) == Some(Loss::Loses)
+        && gains(ProbeKind::Connections) != Some(Loss::Loses);
     let is_ours = seen.busy_channel().is_some();
-    if sessions.loss != Loss::Loses || !is_alone(seen) || !is_short_and_clean(seen) || is_ours {
+    if !is_process || !is_alone(seen) || !is_short_and_clean(seen) || is_ours || writes_wait(seen) {
         return None;
     }
-    let text = say("server-processor.connection");
+    let text = say(match gains(ProbeKind::Connections) {
+        Some(Loss::DoesNotLose) => "server-processor.session",
+        _ => "server-processor.connection",
+    });
     Some(Finding::suspected(text, Decider::RawTcp, advice(seen)).by_elimination())
 }
 
@@ -104,13 +118,22 @@ fn burstiness(seen: &Evidence, direction: Direction) -> Option<f64> {
     }))
 }
 
+/// Reads are well, and writes so much slower that no processor is what they lack: they wait for something.
+pub(super) fn writes_wait(seen: &Evidence) -> bool {
+    let rate = |direction| seen.rate(RungName::Share, direction);
+    let both = rate(Direction::Read).zip(rate(Direction::Write));
+    both.is_some_and(|(read, write)| read > write * WRITES_WAIT)
+        && seen.loses_in(RungName::Share, Direction::Write)
+        && !seen.may_lose_in(RungName::Share, Direction::Read)
+}
+
 /// Nobody can look at the server, and raw TCP was not measured.
 fn is_alone(seen: &Evidence) -> bool {
     seen.network.server.is_none() && !seen.is_measured(RungName::Tcp)
 }
 
 /// A path so short that no buffer of usual size holds a connection back.
-fn is_short(seen: &Evidence) -> bool {
+pub(super) fn is_short(seen: &Evidence) -> bool {
     let round_trip = seen.round_trip_min();
     round_trip.is_none_or(|round_trip| round_trip < SHORT_NANOSECONDS)
 }

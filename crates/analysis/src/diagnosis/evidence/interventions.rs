@@ -85,5 +85,8 @@ const fn is_on_path(kind: ProbeKind) -> bool {
 
 /// Whether an intervention uses more than one connection.
 const fn has_several(kind: ProbeKind) -> bool {
-    matches!(kind, ProbeKind::Sessions | ProbeKind::AllReliefs)
+    matches!(
+        kind,
+        ProbeKind::Sessions | ProbeKind::Connections | ProbeKind::AllReliefs
+    )
 }

@@ -78,6 +78,7 @@ impl Plan<'_, '_> {
         let is_write = share.direction == Direction::Write;
         match kind {
             ProbeKind::Sessions => share.sessions = 2,
+            ProbeKind::Connections => share.connections = 2,
             ProbeKind::Depth => share.depth = share.depth.saturating_mul(4).min(64),
             ProbeKind::ShallowDepth => share.depth = halved(share.depth)?,
             ProbeKind::SmallBlock => {

@@ -413,6 +413,13 @@ fn found_and_undecided(provoked: &mut Provoked) {
     );
     let experiment = ["experiment", "run", &plan, "--target", SHARE];
     provoked.ends("undecided", &[&experiment[..], &ends].concat());
+    // A server for one direction only: what is measured after that is not.
+    provoked.lab.run("server", &["iperf3", "-s", "-1", "-D"]);
+    let served_once = ["bench", "tcp://10.77.1.2"];
+    provoked.ends(
+        "undecided",
+        &[&served_once[..], &short, &["--client", &client]].concat(),
+    );
 
     provoked
         .lab

@@ -1,0 +1,105 @@
+//! What several connections tell of who gives each of them its part: a process of the server, a link among several, or
+//! others on the same line. And what one block written over and over does not tell.
+
+use analysis::{Cause, Diagnosis, Proof, State};
+use record::{Bytes, Direction, Nanoseconds, Outcome, ProbeKind, Sample, TcpDetail};
+
+use crate::injected_faults::{Well, ids, without_tcp};
+
+fn first(said: &Diagnosis) -> (&str, State) {
+    let first: &Cause = said.named().expect("a cause");
+    (first.text.id, first.state)
+}
+
+/// A short path on which nothing came out of order.
+fn in_order(well: &mut Well) {
+    well.trials(|trial| {
+        if let Outcome::Measured(result) = &mut trial.outcome {
+            result.connections[0].tcp = Some(TcpDetail {
+                round_trip_min: Nanoseconds::new(50_000),
+                out_of_order: Some(0),
+                ..TcpDetail::default()
+            });
+        }
+    });
+}
+
+/// The trials consist of samples at these parts of their rate.
+fn in_parts(well: &mut Well, direction: Direction, parts: &[f64]) {
+    well.trials(|trial| {
+        if trial.workload.direction() == direction
+            && let Outcome::Measured(result) = &mut trial.outcome
+        {
+            let whole = result.samples[0].clone();
+            let length = 1_000_000_000 / parts.len() as u64;
+            let bytes = whole.bytes.get() as f64 / parts.len() as f64;
+            let samples = (0..).zip(parts).map(|(number, part)| Sample {
+                at: Nanoseconds::new(number * length),
+                duration: Nanoseconds::new(length),
+                bytes: Bytes::new((bytes * part) as u64),
+                ..whole.clone()
+            });
+            result.samples = samples.collect();
+        }
+    });
+}
+
+/// A read of so much, of which two sessions and two connections of one gain these.
+fn read_of(rate: f64, sessions: f64, connections: f64) -> Diagnosis {
+    without_tcp([rate, 117.0], |well| {
+        in_order(well);
+        well.probes(Direction::Read, ProbeKind::Sessions, rate, &[sessions; 6]);
+        let gains = [connections; 6];
+        well.probes(Direction::Read, ProbeKind::Connections, rate, &gains);
+    })
+}
+
+#[test]
+fn two_connections_of_one_session_tell_a_process_from_a_limit_of_each_connection() {
+    let process = read_of(70.0, 1.6, 1.0);
+    let named = first(&process);
+    assert_eq!(named, ("server-processor.session", State::Suspected));
+    let link = read_of(35.3, 2.0, 2.0);
+    assert_eq!(first(&link), ("flow-hash.connections", State::Suspected));
+    assert!(!ids(&link.causes).contains(&"server-processor"));
+}
+
+#[test]
+fn who_has_all_of_the_line_for_moments_shares_it_with_others_that_come_and_go() {
+    let said = |parts: &'static [f64]| {
+        without_tcp([75.0, 117.0], |well| {
+            in_order(well);
+            in_parts(well, Direction::Read, parts);
+            well.probes(Direction::Read, ProbeKind::Sessions, 65.0, &[1.28; 6]);
+        })
+    };
+    // 117, 64 and 64 MB/s in turn, of a mean of 75.
+    let others = said(&[1.56, 0.85, 0.86, 0.85, 1.56, 0.85, 0.85, 0.86, 0.85, 0.81]);
+    let named = first(&others);
+    assert_eq!(named, ("other-traffic.now-and-then", State::Suspected));
+    // What stops in between waits for a turn of its own.
+    let stops = said(&[1.56, 0.0, 1.56, 0.9, 1.56, 0.0, 0.85, 1.56, 1.5, 0.51]);
+    assert!(
+        stops
+            .causes
+            .iter()
+            .all(|it| it.text.id != "other-traffic.now-and-then"),
+        "{stops:#?}"
+    );
+}
+
+#[test]
+fn one_block_proves_no_disk_where_reads_from_memory_are_as_slow() {
+    let said = |read: f64, gain: f64| {
+        without_tcp([read, 48.0], |well| {
+            well.probes(Direction::Write, ProbeKind::OneBlock, 48.0, &[gain; 6]);
+        })
+    };
+    assert!(!ids(&said(52.0, 1.23).causes).contains(&"server-disk"));
+    // Reads have all of the line, but a server without a processor to spare gains as much by memory that it has already.
+    let little = said(117.0, 1.23);
+    assert_eq!(first(&little).1, State::Suspected);
+    let much = said(117.0, 2.0);
+    let named = ("server-disk.one-block", State::Proven(Proof::Counter));
+    assert_eq!(first(&much), named);
+}
