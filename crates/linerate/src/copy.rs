@@ -479,10 +479,7 @@ mod tests {
     }
 
     fn refused(status: smb::NtStatus) -> smb::ProtocolError {
-        smb::ProtocolError::Refused {
-            doing: "writing `film`".to_owned(),
-            status,
-        }
+        smb::ProtocolError::refused(smb::ProtocolOperation::Write.of("film"), status)
     }
 
     /// What ends a copy, with the hint where files were begun and where none was.
@@ -500,7 +497,7 @@ mod tests {
         };
         let protocol = smb::Error::Protocol {
             server: name(),
-            source: smb::ProtocolError::Misbehaving("it answers twice".to_owned()),
+            source: smb::ProtocolError::Misbehaving("it answers twice".into()),
         };
         let login = smb::Error::LoginRefused {
             server: name(),

@@ -164,6 +164,7 @@ pub fn sentence_in(error: &(dyn std::error::Error + 'static)) -> Option<Message>
 #[cfg(test)]
 mod tests {
     use locale::Language;
+    use smb::ProtocolOperation;
 
     use super::*;
 
@@ -183,13 +184,13 @@ mod tests {
 
     #[test]
     fn a_user_who_could_open_a_file_is_not_said_to_have_no_right_to_it() {
-        let of = |doing: &str| {
-            let doing = doing.to_owned();
+        let of = |operation: ProtocolOperation| {
             let status = NtStatus::ACCESS_DENIED;
-            sentence_in(&smb::ProtocolError::Refused { doing, status })
+            sentence_in(&smb::ProtocolError::refused(operation.of("a"), status))
         };
-        assert_eq!(of("opening `a`"), Some(say("status.access-denied")));
-        let later = of("reading `a` at byte 0");
+        let opening = of(ProtocolOperation::Open);
+        assert_eq!(opening, Some(say("status.access-denied")));
+        let later = of(ProtocolOperation::Read);
         assert_eq!(later, Some(say("status.access-denied-later")));
     }
 }

@@ -1,8 +1,15 @@
 //! What can go wrong: what we were doing, to what, and why.
 
+mod message;
+mod operation;
+
 use std::sync::Arc;
 
+use locale::Message;
+
 use crate::session::identifiers::ChannelNumber;
+
+pub use operation::{Asked, Operation};
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -22,98 +29,105 @@ pub struct Malformed {
 #[non_exhaustive]
 pub enum Error {
     /// The peer sent bytes that are no SMB message.
-    #[error("the server's bytes make no sense")]
     Malformed(#[from] Malformed),
     /// The peer is sound, but we and it have nothing in common, or it lacks what policy demands.
-    #[error("the server is incompatible: {0}")]
-    Incompatible(String),
+    Incompatible(Message),
     /// The peer broke a rule of the protocol.
-    #[error("the server misbehaves: {0}")]
-    Misbehaving(String),
+    Misbehaving(Message),
     /// The server answered a request with an error.
-    #[error("the server refused {doing}: {status}")]
     Refused {
-        /// What was asked, with its object, as in ``opening `a/b` ``.
-        doing: String,
+        /// What was asked, and of what.
+        asked: Arc<Asked>,
         /// The server's answer.
         status: NtStatus,
     },
     /// The server does not know the user, and would let us in as a guest or as nobody, which was not
     /// asked for.
-    #[error("the server takes the user only as a guest")]
     GuestOnly,
     /// The authentication mechanism failed.
-    #[error("authentication failed")]
     Authentication(#[source] Arc<dyn std::error::Error + Send + Sync>),
     /// The server said nothing for too long.
-    #[error("no answer from the server for {seconds} s ({waiting_for})")]
     TimedOut {
         /// How long.
         seconds: u64,
         /// The oldest request that waits.
-        waiting_for: &'static str,
+        waiting_for: Operation,
     },
     /// The server's transport takes what is asked, and nothing has come of it for too long.
-    #[error(
-        "the server hears what is asked, and nothing has come of it for {seconds} s ({waiting_for})"
-    )]
     Stalled {
         /// How long.
         seconds: u64,
         /// The request that waits.
-        waiting_for: &'static str,
+        waiting_for: Operation,
     },
     /// The server does not give back what it kept open for a lost connection, and keeps it for the new one: this ends,
     /// so that the server forgets it.
-    #[error("the server neither gives back `{path}`, which was open, nor lets it be opened")]
     HandleWithheld {
         /// The file.
         path: String,
     },
     /// The server goes on answering, and each time gives or takes next to nothing of what it could.
-    #[error("the server trickles: {0}")]
-    Trickles(String),
+    Trickles(Message),
     /// The transport broke; reported by the driver.
-    #[error("the connection broke")]
     Transport(#[source] Arc<dyn std::error::Error + Send + Sync>),
     /// A request was under way on a channel that ended.
-    #[error("{channel} ended while {doing}")]
     ChannelLost {
         /// Which channel.
         channel: ChannelNumber,
         /// What the request was.
-        doing: &'static str,
+        doing: Operation,
         /// Why the channel ended.
         #[source]
         cause: Arc<Error>,
     },
     /// All channels were lost, and who answers by now has another GUID. Some servers take a new one each time they
     /// start, so that this is no fault of theirs; what was open is not there in either case.
-    #[error("another server answers there now, or the same one, restarted: its GUID is new")]
     AnotherServer,
     /// There is no channel left, or the session was logged off.
-    #[error("the session has ended")]
     SessionEnded(#[source] Option<Arc<Error>>),
     /// An open file cannot be taken up again after all channels were lost.
-    #[error("`{path}` is not as it was before the connection was lost: {problem}")]
     FileChanged {
         /// Where it is.
         path: String,
         /// What is the matter.
-        problem: &'static str,
+        problem: FileProblem,
     },
     /// The caller asked for something that cannot be.
-    #[error("invalid request: {0}")]
     InvalidRequest(String),
     /// The caller's source of bytes failed.
-    #[error("the bytes to be written cannot be had")]
     Source(#[source] Arc<std::io::Error>),
     /// The caller cancelled the transfer.
-    #[error("cancelled")]
     Cancelled,
 }
 
+/// Why an open file is no longer what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileProblem {
+    /// What was not flushed may be lost.
+    Unflushed,
+    /// What was written last may be lost: the server did not confirm that it closed the file with it.
+    EndUnheard,
+    /// The server lost what was written.
+    WritesLost,
+    /// Another file has taken its place.
+    Replaced,
+    /// Another client has changed it.
+    Changed,
+    /// A listing cannot be continued.
+    ListingCut,
+    /// A folder changed while it was listed.
+    ChangedWhileListed,
+}
+
 impl Error {
+    /// The server answered a request with an error.
+    pub fn refused(asked: impl Into<Asked>, status: NtStatus) -> Self {
+        Self::Refused {
+            asked: Arc::new(asked.into()),
+            status,
+        }
+    }
+
     /// Whether the peer is at fault, and would be again.
     pub fn is_fault(&self) -> bool {
         matches!(
@@ -124,14 +138,12 @@ impl Error {
 
     /// Whether the server refused the user.
     pub fn is_of_login(&self) -> bool {
-        matches!(self, Self::Refused { doing, .. } if doing == LOGIN)
+        matches!(self, Self::Refused { asked, .. } if asked.operation == Operation::LogIn)
     }
 
-    /// Whether the server refused something that needs no right but those that it gave when it opened the file. To
-    /// change a file is not that: whether it may have its new name is decided only then.
+    /// Whether the server refused something that needs no right but those that it gave when it opened the file.
     pub fn is_of_open_file(&self) -> bool {
-        let needs_no_more = |doing: &str| OF_OPEN_FILE.iter().any(|verb| doing.starts_with(verb));
-        matches!(self, Self::Refused { doing, .. } if needs_no_more(doing))
+        matches!(self, Self::Refused { asked, .. } if asked.operation.is_of_open_file())
     }
 
     /// The server's status, when a server's refusal is the reason.
@@ -143,18 +155,6 @@ impl Error {
         }
     }
 }
-
-/// What a login is called in [`Error::Refused`].
-pub(crate) const LOGIN: &str = "the login";
-/// How what is asked about an open file begins there, where it needs no further right.
-const OF_OPEN_FILE: [&str; 6] = [
-    "reading `",
-    "writing `",
-    "listing `",
-    "asking about `",
-    "flushing `",
-    "closing `",
-];
 
 /// A status code of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -557,10 +557,7 @@ mod tests {
 
     #[test]
     fn a_status_is_found_through_a_lost_channel() {
-        let cause = Error::Refused {
-            doing: "login".into(),
-            status: NtStatus::LOGON_FAILURE,
-        };
+        let cause = Error::refused(Operation::LogIn, NtStatus::LOGON_FAILURE);
         let error = Error::SessionEnded(Some(Arc::new(cause)));
         assert_eq!(error.status(), Some(NtStatus::LOGON_FAILURE));
     }

@@ -10,6 +10,7 @@ use ccm::Ccm;
 use ccm::aead::inout::InOutBuf;
 use ccm::aead::{AeadInOut, KeyInit};
 use ccm::consts::{U11, U16};
+use locale::say;
 
 use crate::error::{Error, Result};
 use crate::session::{Cipher, Dialect};
@@ -231,7 +232,7 @@ fn ccm_nonce(header: &TransformHeader) -> [u8; CCM_NONCE] {
 }
 
 fn unusable<E>(_source: E) -> Error {
-    Error::Incompatible("the cryptographic library refuses its work".into())
+    Error::Incompatible(say("incompatible.cryptography"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::aead::{self, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::{cmac, constant_time, digest, hmac};
+use locale::say;
 use zeroize::Zeroizing;
 
 use crate::error::Error;
@@ -218,7 +219,7 @@ fn gmac_nonce(message: &[u8]) -> [u8; 12] {
 }
 
 fn unusable(_: aws_lc_rs::error::Unspecified) -> Error {
-    Error::Incompatible("the cryptographic library refuses its work".into())
+    Error::Incompatible(say("incompatible.cryptography"))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use locale::say;
 use smb_proto::FileKey;
+use smb_proto::error::FileProblem;
 use smb_proto::session::{Access, CreateOptions, DirectoryEntry, Reply, Request};
 use smb_proto::trickling_replies::{TooLittle, Trickle};
 
@@ -193,7 +194,7 @@ impl Entries {
             return Ok(());
         }
         let path = self.path.clone();
-        let problem = "it changed while it was listed";
+        let problem = FileProblem::ChangedWhileListed;
         let source = smb_proto::Error::FileChanged { path, problem };
         Err(self.tree.shared().error(source, &self.path))
     }
@@ -217,9 +218,11 @@ impl Entries {
         }
         self.trickle.was_short(entries, waited).map_err(|little| {
             let TooLittle { amount, answers } = little;
-            smb_proto::Error::Trickles(format!(
-                "it lists {amount} entries of a folder in {answers} answers, and goes on like that"
-            ))
+            smb_proto::Error::Trickles(
+                say("trickles.listing")
+                    .count("amount", amount)
+                    .count("answers", answers),
+            )
         })
     }
 
@@ -297,7 +300,7 @@ impl Entries {
         }
         let heard = self.told.names - before;
         self.bound.hear(heard).map_err(|problem| {
-            let source = smb_proto::Error::Misbehaving(problem.to_owned());
+            let source = smb_proto::Error::Misbehaving(say(problem));
             Error::of_connection(source, &shared.server.name)
         })?;
         self.check_pace(heard, listing.bytes())
@@ -314,15 +317,16 @@ struct Bound {
 }
 
 impl Bound {
-    /// Takes the number of entries of one answer, also of those that were told before.
+    /// Takes the number of entries of one answer, also of those that were told before. An error is the id of what the
+    /// server does.
     fn hear(&mut self, entries: u64) -> Result<(), &'static str> {
         self.entries = self.entries.saturating_add(entries);
         self.idle = if entries == 0 { self.idle + 1 } else { 0 };
         if self.entries > ENTRIES_MAX {
-            return Err("it lists more than ten million entries in one folder");
+            return Err("misbehaving.large-listing");
         }
         if self.idle > IDLE_ANSWERS_MAX {
-            return Err("it goes on listing a folder and tells no entry");
+            return Err("misbehaving.empty-listing");
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ mod zero_copy_transfer;
 pub use auth::{AuthError, Login, Mechanism, NoKerberos, Proof, Refusal};
 pub use dfs::Referrals;
 pub use directory_listing::Entries;
-pub use error::Error;
+pub use error::{Error, message_of};
 pub use file::{File, Piece, Pieces};
 pub use kdc_client::KdcRefusal;
 pub use list_and_connect_shares::{ShareEntry, ShareKind};
@@ -72,6 +72,7 @@ pub use session::{
 };
 pub use signal::Stop;
 pub use single_path_operations::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
+pub use smb_proto::error::{Asked, Malformed, Operation as ProtocolOperation};
 pub use smb_proto::multichannel_plan::{LocalAddress, LocalNic, Pair, ServerInterface};
 pub use smb_proto::session::{
     Access, Cipher, CreateOptions as OpenOptions, Created, Dialect, DirectoryEntry, Disposition,

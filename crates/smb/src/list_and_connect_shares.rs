@@ -1,7 +1,9 @@
 //! The shares of a server: connecting to one, and which there are, asked of its server service over a pipe (MS-SRVS
 //! 3.1.4.8).
 
+use locale::say;
 use smb_proto::Error as ProtocolError;
+use smb_proto::error::Operation;
 use smb_proto::wire::{Message as _, ShareEnumArguments, ShareEnumResults, ShareRecord};
 
 use crate::error::Error;
@@ -115,13 +117,13 @@ impl List {
         self.answers += 1;
         self.bytes += answer.len();
         if self.answers > ANSWERS_MAX || self.bytes > LIST_BYTES_MAX {
-            let problem = "its list of shares has no end".to_owned();
+            let problem = say("misbehaving.endless-shares");
             return Err(ProtocolError::Misbehaving(problem));
         }
         let results = ShareEnumResults::decode(answer)?;
         let more = results.status == ShareEnumResults::MORE_DATA && !results.shares.is_empty();
         if results.status != 0 && !more {
-            return Err(refusal("listing the shares", results.status));
+            return Err(refusal(Operation::ListShares, results.status));
         }
         self.shares
             .extend(results.shares.into_iter().map(ShareEntry::from));

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use smb_proto::error::Operation;
 use smb_proto::wire::{
     FileEnumArguments, FileEnumResults, Message as _, ShareInfoArguments, ShareInfoResults,
 };
@@ -54,7 +55,7 @@ fn ask(tree: &Tree, paths: &[&str]) -> Result<Vec<String>, Error> {
     let open = FileEnumResults::decode(&answer).map_err(|error| service.failed(error.into()))?;
     if open.status != 0 {
         return Err(service.failed(crate::srvsvc_rpc::refusal(
-            "listing open files",
+            Operation::ListOpenFiles,
             open.status,
         )));
     }

@@ -259,6 +259,8 @@ pub(crate) fn is_final(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use smb_proto::error::Operation;
+
     use super::*;
 
     #[test]
@@ -275,8 +277,7 @@ mod tests {
     #[test]
     fn a_refused_user_does_not_ask_again() {
         let refused = |status| {
-            let doing = "the login".to_owned();
-            let source = smb_proto::Error::Refused { doing, status };
+            let source = smb_proto::Error::refused(Operation::LogIn, status);
             Error::of_login(source, "server", "user")
         };
         assert!(is_final(&refused(NtStatus::LOGON_FAILURE)));

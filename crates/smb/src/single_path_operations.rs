@@ -336,8 +336,8 @@ fn remove_once(tree: &Tree, path: &str, options: CreateOptions) -> Result<(), Er
         Ok(Reply::Closed(_)) => Ok(()),
         // It is removed only now, and Samba says only now that it cannot be.
         Err(ProtocolError::Refused { status, .. }) => {
-            let doing = format!("removing `{path}`");
-            let refused = ProtocolError::Refused { doing, status };
+            let asked = smb_proto::error::Operation::Remove.of(path);
+            let refused = ProtocolError::refused(asked, status);
             Err(tree.shared().error(refused, path))
         }
         lost => Err(not_done(tree, path, lost)),

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use locale::say;
+use smb_proto::error::{Asked, Operation};
 use smb_proto::session::{Access, CreateOptions, Reply, Request};
 use smb_proto::trickling_replies::{TooLittle, Trickle};
 use smb_proto::wire::{
@@ -77,7 +79,7 @@ impl Service {
         loop {
             let reply = RpcReply::decode(&packet).map_err(|source| self.failed(source.into()))?;
             if reply.call != self.call {
-                let problem = "it answers another call".to_owned();
+                let problem = say("misbehaving.other-call");
                 return Err(self.failed(ProtocolError::Misbehaving(problem)));
             }
             match reply.results {
@@ -85,7 +87,7 @@ impl Service {
                     results.extend_from_slice(part);
                 }
                 Ok(_) => {
-                    let problem = "its answer has no end".to_owned();
+                    let problem = say("misbehaving.endless-answer");
                     return Err(self.failed(ProtocolError::Misbehaving(problem)));
                 }
                 Err(fault) => return Err(self.refused(fault)),
@@ -140,9 +142,11 @@ impl Service {
         self.unread.extend(bytes);
         pace.map_err(|little| {
             let TooLittle { amount, answers } = little;
-            self.failed(ProtocolError::Trickles(format!(
-                "it gives {amount} bytes about itself in {answers} answers, and goes on like that"
-            )))
+            self.failed(ProtocolError::Trickles(
+                say("trickles.about-itself")
+                    .count("amount", amount)
+                    .count("answers", answers),
+            ))
         })
     }
 
@@ -151,19 +155,17 @@ impl Service {
     }
 
     fn refused(&self, code: u32) -> Error {
-        self.failed(refusal("asking its server service", code))
+        self.failed(refusal(Operation::QueryServerService, code))
     }
 }
 
 /// A code of Windows that is no success.
-pub(crate) fn refusal(doing: &str, code: u32) -> ProtocolError {
-    ProtocolError::Refused {
-        doing: format!("{doing} (error {code:#x})"),
-        status: match code {
-            ACCESS_DENIED => NtStatus::ACCESS_DENIED,
-            _ => NtStatus::UNSUCCESSFUL,
-        },
-    }
+pub(crate) fn refusal(operation: Operation, code: u32) -> ProtocolError {
+    let status = match code {
+        ACCESS_DENIED => NtStatus::ACCESS_DENIED,
+        _ => NtStatus::UNSUCCESSFUL,
+    };
+    ProtocolError::refused(Asked::from(operation).answered(code), status)
 }
 
 pub(crate) fn encoded<'a>(message: &impl Message<'a>) -> Vec<u8> {

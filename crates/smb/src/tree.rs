@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use locale::say;
 use smb_proto::session::{
     Access, CreateOptions, Created, FileTimes, Information, QueryInformation, Reply, Request, Share,
 };
@@ -199,7 +200,7 @@ impl Tree {
         if self.is_posix() == created.posix.is_some() {
             return Ok(());
         }
-        let problem = "it takes a name for one of Windows that is one of Unix".to_owned();
+        let problem = say("misbehaving.forgets-posix");
         let source = smb_proto::Error::Misbehaving(problem);
         Err(Error::of_connection(source, &self.shared().server.name))
     }

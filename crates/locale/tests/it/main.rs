@@ -34,6 +34,7 @@ fn sources() -> Vec<String> {
         "fit",
         "analysis",
         "host",
+        "smb-proto",
         "smb",
         "measure",
         "lab",

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 
 use locale::{Language, Message, say};
 
@@ -145,15 +144,14 @@ pub fn message_of(cause: &(dyn std::error::Error + 'static)) -> Message {
             )*
         };
     }
-    ours!(Error, host::Error, smb::AuthError, smb::Error);
-    match cause.downcast_ref::<Arc<dyn std::error::Error + Send + Sync>>() {
-        Some(shared) => message_of(&**shared),
-        None => cause.to_string().into(),
-    }
+    ours!(Error, host::Error);
+    smb::message_of(cause)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use locale::Kept;
 
     use super::*;

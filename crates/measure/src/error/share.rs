@@ -176,10 +176,7 @@ mod tests {
     #[test]
     fn a_login_that_may_be_counted_is_told_from_a_server_that_is_full() {
         let kind = |status| {
-            let source = smb::ProtocolError::Refused {
-                doing: "the login".to_owned(),
-                status,
-            };
+            let source = smb::ProtocolError::refused(smb::ProtocolOperation::LogIn, status);
             let (server, user) = ("nas".to_owned(), "user".to_owned());
             share_kind(&smb::Error::LoginRefused {
                 server,

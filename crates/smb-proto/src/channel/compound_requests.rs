@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use locale::say;
+
 use super::message_protection::LOST_SESSION;
 use super::outgoing_requests::Outgoing;
 use super::pending_requests::Job;
 use super::{Channel, Event};
-use crate::error::{Error, Malformed, NtStatus, Result};
+use crate::error::{Error, Malformed, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::session::{Answer, Carried, Control, Lost, Prepared, Request, TreeId, says_replay};
 use crate::wire::{HEADER_LENGTH, Header, Message as _, flags};
@@ -104,9 +106,7 @@ impl Channel {
         loop {
             let pending = self.outstanding.get(header.message_id);
             if !pending.is_some_and(|pending| matches!(pending.job, Job::Link { .. })) {
-                return Err(Error::Misbehaving(
-                    "it chains replies to single requests".into(),
-                ));
+                return Err(Error::Misbehaving(say("misbehaving.chains-single-replies")));
             }
             let (done, part) = message.split_at_mut(begin);
             let length = match header.next_command {
@@ -115,8 +115,8 @@ impl Channel {
                     // Who has lost the session may answer a chain by one reply, with the distance of its request.
                     Err(_) if LOST_SESSION.contains(&header.status) => {
                         self.admit(&header, &done[before..], part, sealed)?;
-                        let (doing, status) = (header.command.name().into(), header.status);
-                        return Err(Error::Refused { doing, status });
+                        let operation = Operation::Request(header.command);
+                        return Err(Error::refused(operation, header.status));
                     }
                     length => length?,
                 },
@@ -182,7 +182,7 @@ impl Channel {
         let done = self.session.chain_done(self.number, &control, answers);
         match &done {
             Ok(carried) => self.count(*carried),
-            Err(error) => sink.done(Err(self.senseless("waiting for a reply", error))),
+            Err(error) => sink.done(Err(self.senseless(Operation::AwaitReply, error))),
         }
         done.map(drop)
     }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use locale::say;
+
 use crate::authenticator::{Authenticator, SessionKey};
-use crate::error::{Error, LOGIN, Result};
+use crate::error::{Error, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::session::{Cipher, Dialect, Joins, Login, SessionSettings, SigningAlgorithm};
 use crate::signing_and_keys::PreauthHash;
@@ -51,11 +53,10 @@ impl Handshake {
         }
     }
 
-    pub(super) fn doing(&self) -> &'static str {
-        if self.binding.is_some() {
-            "binding a channel"
-        } else {
-            LOGIN
+    pub(super) fn operation(&self) -> Operation {
+        match self.binding {
+            Some(_) => Operation::BindChannel,
+            None => Operation::LogIn,
         }
     }
 
@@ -86,7 +87,7 @@ impl Handshake {
     pub(super) fn step(&mut self, server_token: &[u8]) -> Result<Vec<u8>> {
         self.rounds += 1;
         if self.rounds > ROUNDS_MAX {
-            return Err(Error::Misbehaving("its authentication never ends".into()));
+            return Err(Error::Misbehaving(say("misbehaving.endless-login")));
         }
         let step = self.authenticator.step(server_token);
         let step = step.map_err(|cause| Error::Authentication(cause.into()))?;

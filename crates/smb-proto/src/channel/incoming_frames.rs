@@ -1,10 +1,12 @@
 //! Frames arrive: where each goes, what is in it once it is decrypted, and what it must fulfil.
 
+use locale::say;
+
 use super::message_protection::Signed;
 use super::pending_requests::Job;
 use super::receive_framing::Frame;
 use super::{Channel, Phase};
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::payload_block_pool::Reservation;
 use crate::session::LISTING_BYTES_MAX;
@@ -30,9 +32,7 @@ impl Channel {
                 Ok(()) => Ok(()),
                 Err(reserved) => {
                     *block = Some(reserved);
-                    Err(Error::Misbehaving(
-                        "it sends more than was to be read".into(),
-                    ))
+                    Err(Error::Misbehaving(say("misbehaving.more-than-asked")))
                 }
             };
         }
@@ -49,12 +49,10 @@ impl Channel {
     ) -> Result<()> {
         self.statistics.received_frames += 1;
         if !self.keys.can_open() {
-            return Err(Error::Misbehaving(
-                "it encrypts, which was not agreed".into(),
-            ));
+            return Err(Error::Misbehaving(say("misbehaving.encrypts-unagreed")));
         }
         if transform.session_id != self.session_id {
-            return Err(Error::Misbehaving("it encrypts for another session".into()));
+            return Err(Error::Misbehaving(say("misbehaving.encrypts-for-another")));
         }
         if let Some((message_id, slot)) = self.outstanding.lender()
             && let Some(block) = slot.take()
@@ -73,9 +71,9 @@ impl Channel {
 
     fn route_to_control(&mut self, length: usize) -> Result<()> {
         if length > CONTROL_FRAME_MAX {
-            return Err(Error::Misbehaving(format!(
-                "it sends a frame of {length} bytes"
-            )));
+            return Err(Error::Misbehaving(
+                say("misbehaving.long-frame").count("bytes", length),
+            ));
         }
         self.receive.direct_to_control(length);
         Ok(())
@@ -171,7 +169,7 @@ impl Channel {
         sealed: bool,
     ) -> Result<Option<u64>> {
         if !header.has(flags::RESPONSE) {
-            return Err(Error::Misbehaving("it sends a request".into()));
+            return Err(Error::Misbehaving(say("misbehaving.sends-request")));
         }
         if header.message_id == u64::MAX || header.command == Command::NOTIFICATION {
             return self.notice(header, message, sealed).map(|()| None);
@@ -182,23 +180,23 @@ impl Channel {
             self.keys.check_plain(header, request_sealed)?;
         }
         let unknown = || {
-            Error::Misbehaving(format!(
-                "it answers request {} ({}), which is not under way",
-                header.message_id,
-                header.command.name()
-            ))
+            Error::Misbehaving(
+                say("misbehaving.unknown-request")
+                    .with("number", header.message_id.to_string())
+                    .with("command", header.command.name()),
+            )
         };
         let pending = pending.ok_or_else(unknown)?;
         if pending.command != header.command {
             let (asked, answered) = (pending.command.name(), header.command.name());
-            return Err(Error::Misbehaving(format!(
-                "it answers {asked} by {answered}"
-            )));
+            return Err(Error::Misbehaving(
+                say("misbehaving.other-command")
+                    .with("asked", asked)
+                    .with("answered", answered),
+            ));
         }
         if self.transmit.holds_write(header.message_id) {
-            return Err(Error::Misbehaving(
-                "it answers a WRITE before it has all of it".into(),
-            ));
+            return Err(Error::Misbehaving(say("misbehaving.early-answer")));
         }
         if header.status == NtStatus::PENDING {
             return self.interim(header);
@@ -214,9 +212,8 @@ impl Channel {
             && matches!(self.phase, Phase::Up)
             && self.session.settings().reconnect
         {
-            let doing = header.command.name().into();
-            let status = header.status;
-            return Err(Error::Refused { doing, status });
+            let operation = Operation::Request(header.command);
+            return Err(Error::refused(operation, header.status));
         }
         self.credits.answered(pending.credits_asked, header.credits);
         self.credit_starved = false;
@@ -237,9 +234,9 @@ impl Channel {
     /// The server says that it takes longer; the credits come now (3.2.5.1.5).
     fn interim(&mut self, header: &Header) -> Result<Option<u64>> {
         if !header.has(flags::ASYNC) {
-            return Err(Error::Misbehaving(
-                "it puts a request off without a number".into(),
-            ));
+            return Err(Error::Misbehaving(say(
+                "misbehaving.interim-without-number",
+            )));
         }
         if let Some(pending) = self.outstanding.get_mut(header.message_id) {
             pending.interim = true;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use locale::say;
+
 use super::handshake_state::{Agreed, Handshake};
 use super::message_protection::{Guard, Keys};
 use super::negotiate::own_security_mode;
@@ -67,7 +69,7 @@ impl Channel {
         }
         let Phase::Handshake(mut handshake) = std::mem::replace(&mut self.phase, Phase::Closed)
         else {
-            return Err(Error::Misbehaving("it logs in out of turn".into()));
+            return Err(Error::Misbehaving(say("misbehaving.logs-in-out-of-turn")));
         };
         match header.status {
             NtStatus::SUCCESS => self.logged_in(*handshake, header, message),
@@ -77,7 +79,7 @@ impl Channel {
                 } else if self.session_id == 0 {
                     self.session_id = header.session_id;
                 } else if self.session_id != header.session_id {
-                    return Err(Error::Misbehaving("it changes the session's id".into()));
+                    return Err(Error::Misbehaving(say("misbehaving.other-session-id")));
                 }
                 handshake.preauth.add(message);
                 let response = SessionSetupResponse::decode(&message[HEADER_LENGTH..])?;
@@ -86,10 +88,7 @@ impl Channel {
                 self.phase = Phase::Handshake(handshake);
                 Ok(())
             }
-            status => Err(Error::Refused {
-                doing: handshake.doing().into(),
-                status,
-            }),
+            status => Err(Error::refused(handshake.operation(), status)),
         }
     }
 
@@ -106,9 +105,7 @@ impl Channel {
         if signer.verify(message)? {
             return Ok(());
         }
-        Err(Error::Misbehaving(
-            "its signature is wrong while binding a channel".into(),
-        ))
+        Err(Error::Misbehaving(say("misbehaving.binding-signature")))
     }
 
     fn logged_in(
@@ -139,7 +136,7 @@ impl Channel {
         }
         let login = match handshake.binding {
             Some(_) if guest => {
-                return Err(Error::Misbehaving("it binds a channel as a guest".into()));
+                return Err(Error::Misbehaving(say("misbehaving.binds-guest")));
             }
             Some(login) => login,
             None => {
@@ -191,17 +188,17 @@ impl Channel {
     ) -> Result<Negotiated> {
         let guest = identity != Identity::User;
         let settings = self.session.settings();
-        let incompatible = |problem: &str| Err(Error::Incompatible(problem.into()));
+        let incompatible = |id| Err(Error::Incompatible(say(id)));
         let required_there = agreed.security_mode & security_mode::SIGNING_REQUIRED != 0;
         let encryption = demanded || settings.encryption == EncryptionPolicy::Required;
         if guest && settings.signing == SigningPolicy::Required {
-            return incompatible("it let us in as a guest, and guests cannot sign");
+            return incompatible("incompatible.guest-cannot-sign");
         }
         if guest && encryption {
-            return incompatible("it let us in as a guest, and guests cannot encrypt");
+            return incompatible("incompatible.guest-cannot-encrypt");
         }
         if encryption && agreed.cipher.is_none() {
-            return incompatible("everything is to be encrypted, and no cipher was agreed");
+            return incompatible("incompatible.no-cipher");
         }
         let everything = required_there || settings.signing == SigningPolicy::Required;
         let signing = everything || settings.signing == SigningPolicy::DataUnsigned;
@@ -253,11 +250,11 @@ fn check_last_signature(
     let must_be_signed = agreed.dialect == Dialect::Smb311 || handshake.binding.is_some();
     let problem = match header.has(flags::SIGNED) {
         true if signer.verify(message)? => None,
-        true => Some("the signature of its last word in the login is wrong"),
-        false => must_be_signed.then_some("its last word in the login is not signed"),
+        true => Some("misbehaving.wrong-login-signature"),
+        false => must_be_signed.then_some("misbehaving.unsigned-login"),
     };
     match problem {
-        Some(problem) => Err(Error::Misbehaving(problem.into())),
+        Some(problem) => Err(Error::Misbehaving(say(problem))),
         None => Ok(()),
     }
 }

@@ -1,7 +1,9 @@
 //! The keys of a channel: how what it sends is protected, and what is demanded of replies.
 
+use locale::say;
+
 use super::send_queue::Protection;
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, NtStatus, Operation, Result};
 use crate::sealing::{Sealer, SealingKeys};
 use crate::session::{ChannelNumber, Login, TreeId};
 use crate::signing_and_keys::Signer;
@@ -112,9 +114,7 @@ impl Keys {
             .as_ref()
             .is_some_and(|keys| keys.open(transform, message));
         if !opened {
-            return Err(Error::Misbehaving(
-                "what it encrypted cannot be decrypted".into(),
-            ));
+            return Err(Error::Misbehaving(say("misbehaving.undecryptable")));
         }
         Ok(Header::decode(message)?)
     }
@@ -123,7 +123,7 @@ impl Keys {
     /// server knows no session for an ECHO, and so no key; its answer says nothing but that somebody is there.
     pub(super) fn check_plain(&self, header: &Header, request_sealed: bool) -> Result<()> {
         match (self.encrypting || request_sealed) && header.command != Command::ECHO {
-            true => Err(unprotected(header, "encrypted")),
+            true => Err(unprotected(header, "misbehaving.not-encrypted")),
             false => Ok(()),
         }
     }
@@ -147,9 +147,9 @@ impl Keys {
             }
             true if verifies_behind(signer, header, before, message)? => Ok(Signed::Whole),
             true if verifies_begin(signer, header, message)? => Ok(Signed::Whole),
-            true => Err(unprotected(header, "signed with the right key")),
+            true => Err(unprotected(header, "misbehaving.wrong-signature")),
             false if request_signed && header.command != Command::ECHO => {
-                Err(unprotected(header, "signed"))
+                Err(unprotected(header, "misbehaving.not-signed"))
             }
             false => Ok(Signed::Whole),
         }
@@ -207,15 +207,11 @@ fn verifies_begin(signer: &Signer, header: &Header, message: &mut [u8]) -> Resul
     }
 }
 
-/// A reply is not protected as it has to be.
-fn unprotected(header: &Header, how: &str) -> Error {
-    let name = header.command.name();
+/// A reply is not protected as it has to be; `id` is that of the sentence about it.
+fn unprotected(header: &Header, id: &'static str) -> Error {
     // a server that has lost the session has no key either; believing it only ends the channel
     match LOST_SESSION.contains(&header.status) {
-        true => Error::Refused {
-            doing: name.into(),
-            status: header.status,
-        },
-        false => Error::Misbehaving(format!("its {name} reply is not {how}")),
+        true => Error::refused(Operation::Request(header.command), header.status),
+        false => Error::Misbehaving(say(id).with("command", header.command.name())),
     }
 }

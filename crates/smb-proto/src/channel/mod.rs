@@ -38,7 +38,7 @@ pub use send_queue::OriginPart;
 use send_queue::{Front, Transmit};
 
 use crate::authenticator::Authenticator;
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::session::{ChannelNumber, Dialect, Lost, Session, loss};
 
@@ -423,7 +423,7 @@ impl Channel {
 
 impl Channel {
     /// The answer to a request makes no sense: it is of no use to send it again.
-    fn senseless(&self, doing: &'static str, error: &Error) -> Error {
+    fn senseless(&self, doing: Operation, error: &Error) -> Error {
         loss(self.number, doing, Some(&Arc::new(error.clone())))
     }
 
@@ -439,10 +439,8 @@ impl Channel {
             && self.outstanding.len() == 0
         {
             // what is under way is not lost: the server refuses it, so it can wait for another login
-            self.close(Some(Error::Refused {
-                doing: "what came after the session had expired".into(),
-                status: NtStatus::NETWORK_SESSION_EXPIRED,
-            }));
+            let expired = NtStatus::NETWORK_SESSION_EXPIRED;
+            self.close(Some(Error::refused(Operation::AfterExpiry, expired)));
         }
     }
 

@@ -1,10 +1,12 @@
 //! NEGOTIATE: what is offered on a fresh connection, and what the server made of it.
 
+use locale::say;
+
 use super::handshake_state::{Agreed, Handshake};
 use super::outgoing_requests::Outgoing;
 use super::pending_requests::Job;
 use super::{Channel, Phase};
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::session::{Cipher, Dialect, Login, SessionSettings, SigningAlgorithm, SigningPolicy};
 use crate::wire::{
@@ -83,10 +85,8 @@ fn agree(
         .iter()
         .find(|offer| dialect_code(**offer) == response.dialect);
     let dialect = *offered.ok_or_else(|| {
-        Error::Incompatible(format!(
-            "it chose dialect {:#06x}, not offered",
-            response.dialect
-        ))
+        let dialect = format!("{:#06x}", response.dialect);
+        Error::Incompatible(say("incompatible.dialect-not-offered").with("dialect", dialect))
     })?;
     let sizes = [
         response.read_bytes_max,
@@ -94,9 +94,7 @@ fn agree(
         response.transact_bytes_max,
     ];
     if sizes.iter().any(|size| *size < SIZE_MIN) {
-        return Err(Error::Incompatible(
-            "it takes less than 64 KiB at a time".into(),
-        ));
+        return Err(Error::Incompatible(say("incompatible.small-requests")));
     }
     let (algorithm, cipher) = match dialect {
         Dialect::Smb202 | Dialect::Smb210 => (SigningAlgorithm::HmacSha256, None),
@@ -136,7 +134,7 @@ fn agree_contexts(
             NegotiateContext::Preauth { algorithms, .. } => {
                 hashes += 1;
                 if *algorithms != [NegotiateContext::SHA_512] {
-                    return Err(Error::Incompatible("it does not hash with SHA-512".into()));
+                    return Err(Error::Incompatible(say("incompatible.hash")));
                 }
             }
             NegotiateContext::Signing(codes) => {
@@ -144,8 +142,7 @@ fn agree_contexts(
                     .iter()
                     .find(|offer| codes[..] == [algorithm_code(**offer)]);
                 if algorithm.is_some() || chosen.is_none() {
-                    let problem = "it chose a signing algorithm that was not offered";
-                    return Err(Error::Misbehaving(problem.into()));
+                    return Err(Error::Misbehaving(say("misbehaving.signing-algorithm")));
                 }
                 algorithm = chosen.copied();
             }
@@ -155,8 +152,7 @@ fn agree_contexts(
                     .find(|offer| codes[..] == [cipher_code(**offer)]);
                 // zero: none of those offered
                 if cipher.is_some() || (chosen.is_none() && codes[..] != [0]) {
-                    let problem = "it chose a cipher that was not offered";
-                    return Err(Error::Misbehaving(problem.into()));
+                    return Err(Error::Misbehaving(say("misbehaving.cipher")));
                 }
                 cipher = Some(chosen.copied());
             }
@@ -164,9 +160,7 @@ fn agree_contexts(
         }
     }
     if hashes != 1 {
-        return Err(Error::Misbehaving(
-            "it does not say exactly one hash algorithm".into(),
-        ));
+        return Err(Error::Misbehaving(say("misbehaving.hash-algorithms")));
     }
     let algorithm = algorithm.unwrap_or(SigningAlgorithm::AesCmac);
     Ok((algorithm, cipher.flatten()))
@@ -176,21 +170,21 @@ fn agree_contexts(
 fn compare(agreed: &Agreed, login: &Login) -> Result<()> {
     let negotiated = &login.negotiated;
     let differs = if agreed.server_guid != negotiated.server_guid {
-        "it is another server than on the first channel"
+        "incompatible.another-server"
     } else if agreed.algorithm != negotiated.signing_algorithm {
-        "it signs otherwise than on the first channel"
+        "incompatible.signs-otherwise"
     } else if agreed.cipher != negotiated.cipher {
-        "it encrypts otherwise than on the first channel"
+        "incompatible.encrypts-otherwise"
     } else if agreed.posix != negotiated.posix {
-        "it has other POSIX extensions than on the first channel"
+        "incompatible.other-posix"
     } else if agreed.security_mode != login.security_mode {
-        "its security mode differs from the first channel"
+        "incompatible.other-security-mode"
     } else if agreed.capabilities != login.capabilities {
-        "its capabilities differ from the first channel"
+        "incompatible.other-capabilities"
     } else {
         return Ok(());
     };
-    Err(Error::Incompatible(differs.into()))
+    Err(Error::Incompatible(say(differs)))
 }
 
 impl Channel {
@@ -249,18 +243,16 @@ impl Channel {
     pub(super) fn negotiated(&mut self, header: &Header, message: &[u8], now: Time) -> Result<()> {
         let Phase::Handshake(mut handshake) = std::mem::replace(&mut self.phase, Phase::Closed)
         else {
-            return Err(Error::Misbehaving("it negotiates out of turn".into()));
+            return Err(Error::Misbehaving(say(
+                "misbehaving.negotiates-out-of-turn",
+            )));
         };
         match header.status {
             NtStatus::SUCCESS => {}
             NtStatus::NOT_SUPPORTED => {
-                let problem = "it speaks none of the dialects that were offered";
-                return Err(Error::Incompatible(problem.into()));
+                return Err(Error::Incompatible(say("incompatible.no-common-dialect")));
             }
-            status => {
-                let doing = "negotiation".into();
-                return Err(Error::Refused { doing, status });
-            }
+            status => return Err(Error::refused(Operation::Negotiate, status)),
         }
         let response = NegotiateResponse::decode(&message[HEADER_LENGTH..])?;
         let settings = self.session.settings();
@@ -281,8 +273,7 @@ impl Channel {
             }
             // what is opened again would be something else without them
             if before.posix && !agreed.posix {
-                let problem = "it has no POSIX extensions any more";
-                return Err(Error::Incompatible(problem.into()));
+                return Err(Error::Incompatible(say("incompatible.posix-gone")));
             }
         }
         self.agreed = Some(agreed);

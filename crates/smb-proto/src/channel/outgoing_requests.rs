@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use locale::say;
+
 use super::credits::{self, CREDIT_BYTES};
 use super::handshake_state::Agreed;
 use super::message_protection::Guard;
@@ -54,9 +56,7 @@ impl Channel {
         for _ in 0..FRAMES_BEFORE_SENDING_MAX {
             if self.credits.balance() == 0 {
                 if self.outstanding.len() == 0 {
-                    return Err(Error::Misbehaving(
-                        "it granted no credits to go on with".into(),
-                    ));
+                    return Err(Error::Misbehaving(say("misbehaving.no-credits")));
                 }
                 let waits = self.session.data_waits() && !self.depth.is_reached();
                 self.lack = waits.then_some(Lack::Credits);
@@ -165,9 +165,7 @@ impl Channel {
         let large_mtu = agreed.is_some_and(Agreed::large_mtu);
         let charge = credits::charge(outgoing.payload, large_mtu);
         if self.credits.balance() < u32::from(charge) {
-            return Err(Error::Misbehaving(
-                "it granted no credits to go on with".into(),
-            ));
+            return Err(Error::Misbehaving(say("misbehaving.no-credits")));
         }
         let mut header = Header::request(outgoing.command, self.next_message_id);
         // MessageIds leave without holes: they are taken here and nowhere else

@@ -1,5 +1,7 @@
 //! The login again, of a session that has expired.
 
+use locale::say;
+
 use super::handshake_state::Handshake;
 use super::negotiate::own_security_mode;
 use super::outgoing_requests::Outgoing;
@@ -20,7 +22,7 @@ impl Channel {
     pub(super) fn expired(&mut self, pending: Pending) -> Result<()> {
         if matches!(pending.job, Job::Negotiate | Job::SessionSetup) {
             self.renewal = None;
-            return Err(Error::Misbehaving("it lets the login itself expire".into()));
+            return Err(Error::Misbehaving(say("misbehaving.expires-login")));
         }
         if let Some(work) = pending.job.into_work()
             && self.session.expired(self.number, work)
@@ -92,8 +94,7 @@ impl Channel {
             }
             status => {
                 // it would say the same on every channel
-                let doing = renewal.doing().into();
-                let refused = Error::Refused { doing, status };
+                let refused = Error::refused(renewal.operation(), status);
                 self.session.refused(refused.clone());
                 Err(refused)
             }

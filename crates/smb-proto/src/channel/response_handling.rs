@@ -3,9 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use locale::say;
+
 use super::pending_requests::{Connected, Job, Pending};
 use super::{Channel, Phase};
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::payload_block_pool::{Block, Payload};
 use crate::session::{Control, Lost, ReadPiece, Waited};
@@ -104,7 +106,7 @@ impl Channel {
             // a success goes into its block and not here, unless it comes a second time
             NtStatus::SUCCESS => {
                 self.lost.push(Lost::Read(piece));
-                return Err(Error::Misbehaving("it answers a READ twice".into()));
+                return Err(Error::Misbehaving(say("misbehaving.second-answer")));
             }
             NtStatus::END_OF_FILE if !piece.copies.answer() => {
                 self.session.read_in_vain(self.number);
@@ -133,7 +135,7 @@ impl Channel {
             .control_done(self.number, control, header, message, now);
         match &done {
             Ok(carried) => self.count(*carried),
-            Err(error) => sink.done(Err(self.senseless("waiting for a reply", error))),
+            Err(error) => sink.done(Err(self.senseless(Operation::AwaitReply, error))),
         }
         done.map(drop)
     }
@@ -155,7 +157,7 @@ impl Channel {
         let count = match written(message, length) {
             Ok(count) => count,
             Err(error) => {
-                let failure = self.senseless("writing", &error);
+                let failure = self.senseless(Operation::Request(Command::WRITE), &error);
                 self.session.write_ended(self.number, work, failure);
                 return Err(error);
             }
@@ -193,9 +195,11 @@ impl Channel {
             .map_or(0, |pending| pending.data_bytes);
         let length = response.data.len();
         if length == 0 || length > asked as usize {
-            return Err(Error::Misbehaving(format!(
-                "it reads {length} bytes of {asked}"
-            )));
+            return Err(Error::Misbehaving(
+                say("misbehaving.read-length")
+                    .count("bytes", length)
+                    .count("asked", asked),
+            ));
         }
         let start = message.start + usize::from(response.data_offset);
         Ok(start..start + length)
@@ -239,8 +243,10 @@ impl Channel {
 fn written(message: &[u8], length: u32) -> Result<u32> {
     match WriteResponse::decode(&message[HEADER_LENGTH..])?.count {
         count if (1..=length).contains(&count) => Ok(count),
-        count => Err(Error::Misbehaving(format!(
-            "it wrote {count} bytes of {length}"
-        ))),
+        count => Err(Error::Misbehaving(
+            say("misbehaving.written-length")
+                .count("bytes", count)
+                .count("asked", length),
+        )),
     }
 }

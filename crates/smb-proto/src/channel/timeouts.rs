@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::keepalive_and_silence::Due;
 use super::pending_requests::Pending;
 use super::{Channel, Phase};
-use crate::error::Error;
+use crate::error::{Error, Operation};
 use crate::monotonic_time::Time;
 use crate::wire::Command;
 
@@ -19,7 +19,7 @@ struct Late {
     at: Time,
     /// Since when it waits in vain.
     since: Time,
-    waiting_for: &'static str,
+    waiting_for: Operation,
     /// The server does nothing for us any more, not only not this.
     stalled: bool,
 }
@@ -62,7 +62,9 @@ impl Channel {
             return self.close(Some(error));
         }
         let oldest = self.outstanding.oldest_unanswered();
-        let waiting_for = oldest.map_or("anything", |pending| pending.command.name());
+        let waiting_for = oldest.map_or(Operation::Anything, |pending| {
+            Operation::Request(pending.command)
+        });
         let done = match &self.phase {
             Phase::Handshake(handshake) if now >= handshake.deadline => Err(Error::TimedOut {
                 seconds: self.silence.seconds(now),
@@ -88,7 +90,7 @@ impl Channel {
         let late = |pending: &Pending, since: Time, limit: Duration, stalled: bool| Late {
             at: since.after(limit),
             since,
-            waiting_for: pending.command.name(),
+            waiting_for: Operation::Request(pending.command),
             stalled,
         };
         let limit = |pending: &Pending| match pending.command {

@@ -1,10 +1,12 @@
 //! The check that nobody has changed NEGOTIATE on its way, for dialects that do not protect it.
 
+use locale::say;
+
 use super::Channel;
 use super::negotiate::{dialect_code, own_capabilities, own_security_mode};
 use super::outgoing_requests::Outgoing;
 use super::pending_requests::{Connected, Job};
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::session::{Dialect, TreeId};
 use crate::wire::{
@@ -68,10 +70,7 @@ impl Channel {
                 .and_then(|response| self.check_validation(response.output)),
             // its signature was right, so this is no trick
             status if old_server.contains(&status) => Ok(()),
-            status => Err(Error::Refused {
-                doing: "checking the negotiation".into(),
-                status,
-            }),
+            status => Err(Error::refused(Operation::CheckNegotiation, status)),
         };
         match checked {
             Ok(()) => {
@@ -79,7 +78,7 @@ impl Channel {
                 self.conclude(control, &tree_header, &mut tree_message, now)
             }
             Err(error) => {
-                let failure = self.senseless("checking the negotiation", &error);
+                let failure = self.senseless(Operation::CheckNegotiation, &error);
                 control.sink.done(Err(failure));
                 Err(error)
             }
@@ -120,8 +119,6 @@ impl Channel {
         if right == Some(stated) {
             return Ok(());
         }
-        Err(Error::Misbehaving(
-            "somebody changed the negotiation on its way".into(),
-        ))
+        Err(Error::Misbehaving(say("misbehaving.negotiation-changed")))
     }
 }

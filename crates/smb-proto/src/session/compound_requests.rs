@@ -176,8 +176,8 @@ fn conclude(
             }
             // a failure before it was its failure too, and the file is still open
             (Request::Close { .. }, status) => {
-                let doing = request_codec::describe(state, link);
-                Ok(Err(Error::Refused { doing, status }))
+                let asked = request_codec::describe(state, link);
+                Ok(Err(Error::refused(asked, status)))
             }
             _ => request_codec::conclude(state, link, &header, &mut message),
         };

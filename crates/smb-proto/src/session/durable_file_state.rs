@@ -5,6 +5,7 @@ use super::request_types::{
     Access, CreateOptions, Created, Disposition, Durable, Lease, Request, SetInformation,
 };
 use super::{Dialect, FileKey, TreeKey};
+use crate::error::FileProblem;
 use crate::wire::{FileId, capability, lease_state};
 
 /// How long a server is asked to keep a handle: more than reconnecting may take.
@@ -196,7 +197,7 @@ impl FileRecord {
     }
 
     /// Why a file that was opened again is not the one it was, if so.
-    pub(crate) fn difference(&self, now: &Created) -> Option<&'static str> {
+    pub(crate) fn difference(&self, now: &Created) -> Option<FileProblem> {
         const FOLDER: u32 = 0x10;
         let before = &self.created;
         let number = |created: &Created| created.disk_id.filter(|(file, _)| *file != 0);
@@ -206,12 +207,12 @@ impl FileRecord {
             _ => before.times.creation != now.times.creation,
         };
         if other || (before.attributes ^ now.attributes) & FOLDER != 0 {
-            return Some("another file has taken its place");
+            return Some(FileProblem::Replaced);
         }
         if self.changed {
-            return (now.size < self.confirmed_bytes).then_some("the server lost what was written");
+            return (now.size < self.confirmed_bytes).then_some(FileProblem::WritesLost);
         }
         let same = now.size == before.size && now.times.write == before.times.write;
-        (!same).then_some("somebody has changed it")
+        (!same).then_some(FileProblem::Changed)
     }
 }

@@ -17,7 +17,7 @@ use super::pending_restores::takes_up;
 use super::request_types::{Closed, CreateOptions, Disposition, Durable, Reply, Request};
 use super::submitted_request::{Control, Restores};
 use super::{ChannelNumber, request_codec, retry_after_loss};
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, FileProblem, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::wire::Header;
 
@@ -152,7 +152,7 @@ impl State {
         }
         if file.listed {
             let path = file.path.to_string();
-            let problem = "a listing cannot be continued";
+            let problem = FileProblem::ListingCut;
             file.gone = Some(Error::FileChanged { path, problem });
             return None;
         }
@@ -279,10 +279,10 @@ impl State {
         };
         let connected = match header.status {
             NtStatus::SUCCESS => request_codec::tree_connected(self, &share, header, message)?,
-            status => Err(Error::Refused {
-                doing: format!("connecting to share `{share}` again"),
+            status => Err(Error::refused(
+                Operation::ReconnectShare.of(share.as_str()),
                 status,
-            }),
+            )),
         };
         let record = match connected {
             Ok((id, _)) => TreeRecord {
@@ -350,10 +350,8 @@ impl State {
             file.path = path;
             self.restoring.files.push(key);
         } else {
-            file.gone = Some(Error::Refused {
-                doing: format!("opening `{}` again", file.path),
-                status: header.status,
-            });
+            let asked = Operation::Reopen.of(file.path.to_string());
+            file.gone = Some(Error::refused(asked, header.status));
         }
         Ok(())
     }

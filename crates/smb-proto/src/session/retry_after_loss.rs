@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::ChannelNumber;
 use super::request_types::{CreateOptions, Disposition, Durable, Request};
-use crate::error::{Error, NtStatus};
+use crate::error::{Error, NtStatus, Operation};
 use crate::wire::Command;
 
 /// How often a request may lose its channel: one that takes every channel with it, because a
@@ -84,12 +84,8 @@ pub(super) fn is_held(status: NtStatus) -> bool {
     [NtStatus::SHARING_VIOLATION, NtStatus::DELETE_PENDING].contains(&status)
 }
 
-/// Why a channel ended; a wish is no error.
-pub(crate) fn loss(
-    number: ChannelNumber,
-    doing: &'static str,
-    cause: Option<&Arc<Error>>,
-) -> Error {
+/// Why a channel ended; what was asked for is no error.
+pub(crate) fn loss(number: ChannelNumber, doing: Operation, cause: Option<&Arc<Error>>) -> Error {
     match cause {
         Some(cause) => Error::ChannelLost {
             channel: number,
@@ -101,17 +97,17 @@ pub(crate) fn loss(
 }
 
 /// What a request is, for people.
-pub(super) fn name(request: &Request) -> &'static str {
-    match request {
-        Request::TreeConnect { .. } => Command::TREE_CONNECT.name(),
-        Request::TreeDisconnect { .. } => Command::TREE_DISCONNECT.name(),
-        Request::Create { .. } => Command::CREATE.name(),
-        Request::Close { .. } => Command::CLOSE.name(),
-        Request::Flush { .. } => Command::FLUSH.name(),
-        Request::Lock { .. } => Command::LOCK.name(),
-        Request::List { .. } => Command::QUERY_DIRECTORY.name(),
-        Request::Query { .. } => Command::QUERY_INFO.name(),
-        Request::Set { .. } => Command::SET_INFO.name(),
+pub(super) fn operation(request: &Request) -> Operation {
+    Operation::Request(match request {
+        Request::TreeConnect { .. } => Command::TREE_CONNECT,
+        Request::TreeDisconnect { .. } => Command::TREE_DISCONNECT,
+        Request::Create { .. } => Command::CREATE,
+        Request::Close { .. } => Command::CLOSE,
+        Request::Flush { .. } => Command::FLUSH,
+        Request::Lock { .. } => Command::LOCK,
+        Request::List { .. } => Command::QUERY_DIRECTORY,
+        Request::Query { .. } => Command::QUERY_INFO,
+        Request::Set { .. } => Command::SET_INFO,
         Request::Interfaces { .. }
         | Request::Referrals { .. }
         | Request::ResumeKey { .. }
@@ -121,15 +117,16 @@ pub(super) fn name(request: &Request) -> &'static str {
         | Request::Allocated { .. }
         | Request::ReadLink { .. }
         | Request::MakeLink { .. }
-        | Request::Transceive { .. } => Command::IOCTL.name(),
-        Request::ReadPipe { .. } => Command::READ.name(),
-        Request::Fetch { .. } => Command::READ.name(),
-        Request::Store { .. } => Command::WRITE.name(),
-        Request::Chain(links) => links.first().map_or("a chain", name),
-        Request::AcknowledgeBreak { .. } => Command::OPLOCK_BREAK.name(),
-        Request::Echo => Command::ECHO.name(),
-        Request::Logoff => Command::LOGOFF.name(),
-    }
+        | Request::Transceive { .. } => Command::IOCTL,
+        Request::ReadPipe { .. } => Command::READ,
+        Request::Fetch { .. } => Command::READ,
+        Request::Store { .. } => Command::WRITE,
+        // It is called after the first of its requests.
+        Request::Chain(links) => return links.first().map_or(Operation::Anything, operation),
+        Request::AcknowledgeBreak { .. } => Command::OPLOCK_BREAK,
+        Request::Echo => Command::ECHO,
+        Request::Logoff => Command::LOGOFF,
+    })
 }
 
 /// Whether a request may be sent a second time when nobody knows whether the first was done.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use smb_proto::error::Operation;
 use smb_proto::session::{
     Access, CreateOptions, Created, Dialect, Disposition, FileTimes, SetInformation,
 };
@@ -316,7 +317,9 @@ fn what_changes_something_is_not_done_twice_by_itself() {
     world.session.submit(chain(tree), ear.clone());
     world.run_until(|_| ear.is_done());
     match ear.error() {
-        Error::ChannelLost { doing, .. } => assert_eq!(doing, "CREATE"),
+        Error::ChannelLost { doing, .. } => {
+            assert_eq!(doing, Operation::Request(Command::CREATE));
+        }
         other => panic!("{other:?}"),
     }
 }

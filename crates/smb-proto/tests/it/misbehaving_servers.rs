@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use smb_proto::error::Operation;
 use smb_proto::session::Closed;
 use smb_proto::wire::Command;
 use smb_proto::{Error, NtStatus, Reply, Request};
@@ -190,7 +191,7 @@ fn silence_is_asked_about_and_then_ends_the_channel() {
     match world.closed(0) {
         Some(Some(Error::TimedOut {
             seconds: 10,
-            waiting_for: "READ",
+            waiting_for: Operation::Request(Command::READ),
         })) => {}
         other => panic!("{other:?}"),
     }
@@ -267,7 +268,7 @@ fn a_server_that_is_there_and_says_nothing_is_waited_for() {
     match world.closed(0) {
         Some(Some(Error::Stalled {
             seconds: 25,
-            waiting_for: "READ",
+            waiting_for: Operation::Request(Command::READ),
         })) => {}
         other => panic!("{other:?}"),
     }
@@ -330,7 +331,7 @@ fn a_request_that_is_only_put_off_ends_its_channel_at_some_time() {
     match world.closed(0) {
         Some(Some(Error::TimedOut {
             seconds: 600,
-            waiting_for: "READ",
+            waiting_for: Operation::Request(Command::READ),
         })) => {}
         other => panic!("{other:?}"),
     }
@@ -346,7 +347,7 @@ fn a_server_without_credits_is_left() {
     let number = world.connect().expect("the first may join");
     world.run_until(|world| world.closed(number).is_some());
     match world.closed(number) {
-        Some(Some(Error::Misbehaving(problem))) => assert!(problem.contains("credits")),
+        Some(Some(Error::Misbehaving(detail))) => assert_eq!(detail.id, "misbehaving.no-credits"),
         other => panic!("{other:?}"),
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use smb_proto::error::FileProblem;
 use smb_proto::session::{
     Access, CreateOptions, Dialect, Disposition, FileTimes, Information, QueryInformation,
     SetInformation,
@@ -113,7 +114,8 @@ fn all_channels_may_die_at_every_step_of_a_copy() {
 }
 
 fn is_in_doubt(error: &Error) -> bool {
-    matches!(error, Error::FileChanged { problem, .. } if problem.contains("not flushed"))
+    let unflushed = FileProblem::Unflushed;
+    matches!(error, Error::FileChanged { problem, .. } if *problem == unflushed)
 }
 
 fn rename(file: FileKey, path: &str) -> Request {
@@ -316,7 +318,7 @@ fn lose(behaviour: Behaviour, meanwhile: fn(&mut crate::toy_server::Server)) -> 
     (world, ear.error())
 }
 
-fn changed(meanwhile: fn(&mut crate::toy_server::Server), expected: &str) {
+fn changed(meanwhile: fn(&mut crate::toy_server::Server), expected: FileProblem) {
     let (mut world, error) = lose(Behaviour::default(), meanwhile);
     match error {
         Error::FileChanged { problem, .. } => assert_eq!(problem, expected),
@@ -330,18 +332,15 @@ fn changed(meanwhile: fn(&mut crate::toy_server::Server), expected: &str) {
 
 #[test]
 fn a_file_that_is_another_one_by_now_is_left_alone() {
-    changed(
-        |server| server.file_number = 78,
-        "another file has taken its place",
-    );
-    changed(|server| server.content.push(1), "somebody has changed it");
+    changed(|server| server.file_number = 78, FileProblem::Replaced);
+    changed(|server| server.content.push(1), FileProblem::Changed);
     let later = |server: &mut crate::toy_server::Server| {
         server.file_times = FileTimes {
             write: 5,
             ..FileTimes::default()
         };
     };
-    changed(later, "somebody has changed it");
+    changed(later, FileProblem::Changed);
 }
 
 #[test]
@@ -391,7 +390,7 @@ fn loses_what_it_confirmed(done: impl FnOnce(&mut World, FileKey) -> Result<Repl
         matches!(
             failed,
             Err(Error::FileChanged {
-                problem: "the server lost what was written",
+                problem: FileProblem::WritesLost,
                 ..
             })
         ),

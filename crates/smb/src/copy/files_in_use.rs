@@ -47,16 +47,14 @@ pub(super) fn with_users(error: Error, places: [&Place; 2]) -> Error {
 #[cfg(test)]
 mod tests {
     use smb_proto::Error as ProtocolError;
+    use smb_proto::error::Operation;
 
     use super::*;
 
     #[test]
     fn what_is_removed_and_still_open_is_held_like_what_is_not_shared() {
         let held = |status| {
-            let refused = ProtocolError::Refused {
-                doing: "opening `a/b`".to_owned(),
-                status,
-            };
+            let refused = ProtocolError::refused(Operation::Open.of("a/b"), status);
             is_held(&Error::of_request(refused, "server", "a/b"))
         };
         assert!(held(NtStatus::DELETE_PENDING));

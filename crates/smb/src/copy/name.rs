@@ -320,6 +320,7 @@ mod tests {
     use std::io;
 
     use locale::Language;
+    use smb_proto::error::Operation;
     use smb_proto::{Error as ProtocolError, NtStatus};
 
     use super::*;
@@ -525,10 +526,7 @@ mod tests {
             NtStatus::SHARING_VIOLATION,
         ] {
             let told = Error::of_request(
-                ProtocolError::Refused {
-                    doing: "a test".to_owned(),
-                    status,
-                },
+                ProtocolError::refused(Operation::Open.of(name), status),
                 "server",
                 name,
             )

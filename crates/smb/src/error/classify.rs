@@ -166,14 +166,13 @@ fn root(error: &ProtocolError) -> &ProtocolError {
 
 #[cfg(test)]
 mod tests {
+    use smb_proto::error::Operation;
+
     use super::*;
     use crate::kdc_client::KdcRefusal;
 
     fn refused(status: NtStatus) -> ProtocolError {
-        ProtocolError::Refused {
-            doing: "a test".to_owned(),
-            status,
-        }
+        ProtocolError::refused(Operation::Open.of("a/b"), status)
     }
 
     #[test]
@@ -218,27 +217,25 @@ mod tests {
 
     #[test]
     fn access_that_is_denied_to_an_open_file_is_told_from_a_missing_right() {
-        let of = |doing: &str, status| {
-            let doing = doing.to_owned();
-            Error::of_request(ProtocolError::Refused { doing, status }, "server", "a/b")
+        let of = |operation: Operation, status| {
+            let refused = ProtocolError::refused(operation.of("a/b"), status);
+            Error::of_request(refused, "server", "a/b")
         };
         let denied = NtStatus::ACCESS_DENIED;
-        for doing in [
-            "reading `a/b` at byte 0",
-            "writing `a/b` at byte 0",
-            "closing `a/b`",
-        ] {
-            let error = of(doing, denied);
-            assert!(matches!(error, Error::AccessDeniedLater { .. }), "{doing}");
+        for operation in [Operation::Read, Operation::Write, Operation::Close] {
+            let error = of(operation, denied);
+            let later = matches!(error, Error::AccessDeniedLater { .. });
+            assert!(later, "{operation:?}");
             assert!(error.is_refusal() && error.status() == Some(denied));
             assert_eq!(error.message().id, "error-smb.access-denied-later");
         }
         // To open it, or to give it the name of a file that must stay, needs a right of its own.
-        for doing in ["opening `a/b`", "changing `a/b`"] {
-            let error = of(doing, denied);
-            assert!(matches!(error, Error::AccessDenied { .. }), "{doing}");
+        for operation in [Operation::Open, Operation::Change] {
+            let error = of(operation, denied);
+            let denied = matches!(error, Error::AccessDenied { .. });
+            assert!(denied, "{operation:?}");
         }
-        let read_only = of("writing `a/b` at byte 0", NtStatus::MEDIA_WRITE_PROTECTED);
+        let read_only = of(Operation::Write, NtStatus::MEDIA_WRITE_PROTECTED);
         assert!(matches!(read_only, Error::AccessDenied { .. }));
     }
 
@@ -263,11 +260,11 @@ mod tests {
         let of = |cause: Option<ProtocolError>| {
             Error::of_connection(ProtocolError::SessionEnded(cause.map(Arc::new)), "server")
         };
-        let misbehaving = ProtocolError::Misbehaving("it answers twice".to_owned());
+        let misbehaving = ProtocolError::Misbehaving("it answers twice".into());
         assert!(matches!(of(Some(misbehaving)), Error::Protocol { .. }));
         let silent = ProtocolError::TimedOut {
             seconds: 20,
-            waiting_for: "READ",
+            waiting_for: Operation::Read,
         };
         assert!(matches!(of(Some(silent)), Error::ConnectionLost { .. }));
         assert!(matches!(of(None), Error::ConnectionLost { .. }));

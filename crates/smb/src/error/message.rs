@@ -1,11 +1,15 @@
 //! What each error says.
 
+use std::error::Error as Cause;
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use locale::{Language, Message, say};
+use smb_proto::error::{Error as ProtocolError, Malformed};
 
 use super::Error;
+use crate::auth::AuthError;
 use crate::copy::name::printable;
 
 impl Error {
@@ -164,4 +168,47 @@ fn at(id: &'static str, server: &str, address: SocketAddr) -> Message {
 /// About something on a share or on this machine.
 fn about(id: &'static str, object: &str) -> Message {
     say(id).with("object", printable(object))
+}
+
+/// What a cause says, in any language where it is an error of this crate or of the protocol.
+#[must_use]
+pub fn message_of(cause: &(dyn Cause + 'static)) -> Message {
+    macro_rules! ours {
+        ($($kind:ty),*) => {
+            $(
+                let boxed = cause.downcast_ref::<Box<$kind>>().map(|error| &**error);
+                // What ends a channel ends many requests, which have it in common.
+                let shared = cause.downcast_ref::<Arc<$kind>>().map(|error| &**error);
+                if let Some(error) = cause.downcast_ref::<$kind>().or(boxed).or(shared) {
+                    return error.message();
+                }
+            )*
+        };
+    }
+    ours!(Error, AuthError, ProtocolError, Malformed);
+    match cause.downcast_ref::<Arc<dyn Cause + Send + Sync>>() {
+        Some(shared) => message_of(&**shared),
+        None => cause.to_string().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smb_proto::NtStatus;
+    use smb_proto::error::Operation;
+
+    use super::*;
+
+    #[test]
+    fn what_the_protocol_says_of_a_cause_is_said_in_any_language() {
+        let refused = ProtocolError::refused(Operation::Open.of("a/b"), NtStatus::DISK_FULL);
+        let ended = ProtocolError::SessionEnded(Some(Arc::new(refused.clone())));
+        let below = ended.source().expect("a cause");
+        assert_eq!(message_of(below), refused.message());
+        let said = Language::Japanese.say(&message_of(below));
+        assert!(
+            !said.contains("refused") && said.contains("`a/b`"),
+            "{said}"
+        );
+    }
 }

@@ -12,6 +12,8 @@ use smb_proto::{Error as ProtocolError, NtStatus};
 
 use crate::auth::AuthError;
 
+pub use message::message_of;
+
 /// Why something failed, sorted by who has to act.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

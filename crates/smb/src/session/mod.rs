@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use locale::{Message, say};
 use smb_proto::BlockPool;
+use smb_proto::error::FileProblem;
 use smb_proto::multichannel_plan::Pair;
 use smb_proto::session::{Identity, Negotiated};
 
@@ -138,16 +139,15 @@ impl Shared {
 
     /// What cannot be unless the protocol crate is wrong.
     pub(crate) fn odd_answer(&self) -> Error {
-        let odd = smb_proto::Error::Misbehaving("an answer to another question".to_owned());
+        let odd = smb_proto::Error::Misbehaving(say("misbehaving.other-question"));
         Error::of_connection(odd, &self.server.name)
     }
 
     /// A file was closed, and nobody heard from the server that it has all that was written.
     pub(crate) fn unheard_end(&self, path: &str) -> Error {
-        let problem = "what was written last may be lost";
         let source = smb_proto::Error::FileChanged {
             path: path.to_owned(),
-            problem,
+            problem: FileProblem::EndUnheard,
         };
         self.error(source, path)
     }

@@ -117,7 +117,7 @@ impl State {
         }
         if last && (was_up || matches!(self.phase, Phase::Fresh)) && self.check_open().is_ok() {
             for lost in lost {
-                let error = retry_after_loss::loss(number, lost.doing(), cause.as_ref());
+                let error = retry_after_loss::loss(number, lost.operation(), cause.as_ref());
                 calls.extend(self.give_up(lost, error));
             }
             calls.extend(self.end(cause));

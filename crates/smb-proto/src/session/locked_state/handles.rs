@@ -1,7 +1,7 @@
 //! Connected shares, open files and leases: how the server knows them, and what is known about them.
 
 use super::State;
-use crate::error::{Error, Result};
+use crate::error::{Error, FileProblem, Result};
 use crate::session::request_types::{CreateOptions, Created};
 use crate::session::{FileKey, TreeKey};
 use crate::wire::FileId;
@@ -108,7 +108,7 @@ impl State {
         let record = self.file_record(key)?;
         if record.gone.is_none() && record.in_doubt {
             let path = record.path.to_string();
-            let problem = "what was not flushed may be lost";
+            let problem = FileProblem::Unflushed;
             return Err(Error::FileChanged { path, problem });
         }
         self.file_to_remove(key)

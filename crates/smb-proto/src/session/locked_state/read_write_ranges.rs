@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use locale::say;
+
 use super::handles::Place;
 use super::{Calls, State};
 use crate::error::{Error, Result};
@@ -136,9 +138,13 @@ pub(super) fn check_pace(
     }
     trickle.was_short(bytes.into(), waited).map_err(|little| {
         let TooLittle { amount, answers } = little;
-        Error::Trickles(format!(
-            "it answers {bytes} bytes where {asked} are asked for, and so on: {amount} bytes in {answers} answers"
-        ))
+        Error::Trickles(
+            say("trickles.data")
+                .count("bytes", bytes)
+                .count("asked", asked)
+                .count("amount", amount)
+                .count("answers", answers),
+        )
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::read_write_ranges::{ReadPiece, Write};
 use super::{Calls, State};
-use crate::error::Error;
+use crate::error::{Error, Operation};
 use crate::monotonic_time::Time;
 use crate::session::ChannelNumber;
 use crate::session::retry_after_loss::{self, Tries};
@@ -37,12 +37,14 @@ impl Lost {
     }
 
     /// What it was, for people.
-    pub(crate) fn doing(&self) -> &'static str {
+    pub(crate) fn operation(&self) -> Operation {
         match self {
-            Self::Control(control) => retry_after_loss::name(&control.request),
-            Self::Read(piece) if piece.transfer.source.is_some() => Command::WRITE.name(),
-            Self::Read(_) => Command::READ.name(),
-            Self::Write(_) => Command::WRITE.name(),
+            Self::Control(control) => retry_after_loss::operation(&control.request),
+            Self::Read(piece) if piece.transfer.source.is_some() => {
+                Operation::Request(Command::WRITE)
+            }
+            Self::Read(_) => Operation::Request(Command::READ),
+            Self::Write(_) => Operation::Request(Command::WRITE),
         }
     }
 }
@@ -59,7 +61,7 @@ impl State {
             return Calls::new();
         }
         let error = match self.check_open() {
-            Ok(()) => retry_after_loss::loss(number, lost.doing(), cause),
+            Ok(()) => retry_after_loss::loss(number, lost.operation(), cause),
             Err(ended) => ended,
         };
         if self.check_open().is_err() || !lost.may_retry() {

@@ -3,7 +3,7 @@
 use super::read_write_ranges::{ReadPiece, Waited, Write, check_pace};
 use super::resend::Lost;
 use super::{Calls, State};
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::payload_block_pool::Payload;
 use crate::session::ChannelNumber;
@@ -109,14 +109,14 @@ impl State {
     }
 
     pub(super) fn refusal(&self, work: &Lost, status: NtStatus) -> Error {
-        let doing = match work {
+        let asked = match work {
             Lost::Read(piece) => return self.refused_read(piece, status),
             Lost::Write(Write { file, offset, .. }) => {
-                format!("writing `{}` at byte {offset}", self.path(*file))
+                Operation::Write.of(self.path(*file)).at(*offset)
             }
             Lost::Control(control) => request_codec::describe(self, &control.request),
         };
-        Error::Refused { doing, status }
+        Error::refused(asked, status)
     }
 
     /// A READ failed, and with it the transfer.
@@ -158,14 +158,11 @@ impl State {
             .get(&piece.transfer.key)
             .map(|record| record.file);
         let path = file.map_or("a file", |file| self.path(file));
-        let verb = match piece.transfer.source {
-            Some(_) => "writing",
-            None => "reading",
+        let operation = match piece.transfer.source {
+            Some(_) => Operation::Write,
+            None => Operation::Read,
         };
-        Error::Refused {
-            doing: format!("{verb} `{path}` at byte {}", piece.range.start),
-            status,
-        }
+        Error::refused(operation.of(path).at(piece.range.start), status)
     }
 
     /// A WRITE took so many bytes of its payload.

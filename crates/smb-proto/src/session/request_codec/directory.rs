@@ -1,5 +1,7 @@
 //! QUERY_DIRECTORY: the lists of folders.
 
+use locale::say;
+
 use super::Prepared;
 use super::path_encoding::name_bytes;
 use crate::error::{Error, Result};
@@ -58,8 +60,8 @@ pub(super) fn listed(
     let length = QueryDirectoryResponse::decode(body)?.data.len();
     // a listing of nothing would be asked for again without end
     if length == 0 || length > bytes_max as usize {
-        let problem = format!("it lists {length} bytes of {bytes_max}");
-        return Err(Error::Misbehaving(problem));
+        let problem = say("misbehaving.listing-length").count("bytes", length);
+        return Err(Error::Misbehaving(problem.count("asked", bytes_max)));
     }
     let message = std::mem::take(message);
     Ok(Listing { message, posix })

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use locale::say;
+
 use super::path_encoding::name_bytes;
 use super::{Prepared, encoded};
 use crate::error::{Error, NtStatus, Result};
@@ -223,8 +225,8 @@ fn target(output: &[u8]) -> Option<String> {
 fn from_pipe(bytes: &[u8], bytes_max: u32) -> Result<Reply> {
     // an answer of nothing would be read on without end
     if bytes.is_empty() || bytes.len() > bytes_max as usize {
-        let problem = format!("a pipe gives {} bytes of {bytes_max}", bytes.len());
-        return Err(Error::Misbehaving(problem));
+        let problem = say("misbehaving.pipe-length").count("bytes", bytes.len());
+        return Err(Error::Misbehaving(problem.count("asked", bytes_max)));
     }
     Ok(Reply::FromPipe(bytes.to_vec()))
 }

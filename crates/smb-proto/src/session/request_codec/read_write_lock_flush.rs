@@ -1,5 +1,7 @@
 //! READ, WRITE, LOCK and FLUSH of an open file, without a block: small amounts of data.
 
+use locale::say;
+
 use super::Prepared;
 use crate::error::{Error, Result};
 use crate::session::FileKey;
@@ -81,8 +83,8 @@ pub(super) fn flush((tree_id, file): (TreeId, FileId)) -> Prepared {
 pub(super) fn fetched(body: &[u8], bytes_max: u32) -> Result<Vec<u8>> {
     let data = ReadResponse::decode(body)?.data;
     if data.is_empty() || data.len() > bytes_max as usize {
-        let problem = format!("it reads {} bytes of {bytes_max}", data.len());
-        return Err(Error::Misbehaving(problem));
+        let problem = say("misbehaving.read-length").count("bytes", data.len());
+        return Err(Error::Misbehaving(problem.count("asked", bytes_max)));
     }
     Ok(data.to_vec())
 }
@@ -96,8 +98,8 @@ pub(super) fn stored(
 ) -> Result<Reply> {
     let count = WriteResponse::decode(body)?.count;
     if count == 0 || count as usize > bytes.len() {
-        let problem = format!("it wrote {count} bytes of {}", bytes.len());
-        return Err(Error::Misbehaving(problem));
+        let problem = say("misbehaving.written-length").count("bytes", count);
+        return Err(Error::Misbehaving(problem.count("asked", bytes.len())));
     }
     state.note_written(file, offset.saturating_add(count.into()));
     Ok(Reply::Stored(count))

@@ -17,7 +17,7 @@ pub(crate) fn conclude(
 ) -> Result<Result<Reply>> {
     if let Request::Close { file } = request {
         // whatever the server says, the handle is of no use any more
-        let doing = describe(state, request);
+        let asked = describe(state, request);
         let sure = state.sure_file(*file).is_ok();
         state.forget_file(*file);
         return Ok(match header.status {
@@ -27,7 +27,7 @@ pub(crate) fn conclude(
                 sure,
                 ..Closed::default()
             })),
-            status => Err(Error::Refused { doing, status }),
+            status => Err(Error::refused(asked, status)),
         });
     }
     match (header.status, request) {
@@ -54,10 +54,7 @@ pub(crate) fn conclude(
             NtStatus::NOT_SUPPORTED | NtStatus::INVALID_DEVICE_REQUEST,
             Request::Interfaces { .. },
         ) => Ok(Ok(Reply::Interfaces(Vec::new()))),
-        (status, _) => Ok(Err(Error::Refused {
-            doing: describe(state, request),
-            status,
-        })),
+        (status, _) => Ok(Err(Error::refused(describe(state, request), status))),
     }
 }
 

@@ -1,39 +1,41 @@
 //! What a request is about, for people.
 
+use crate::error::{Asked, Operation};
 use crate::session::locked_state::State;
 use crate::session::request_types::Request;
 
-/// As in "opening `a/b`".
-pub(crate) fn describe(state: &State, request: &Request) -> String {
+/// What it asks for, and of what.
+pub(crate) fn describe(state: &State, request: &Request) -> Asked {
     match request {
-        Request::TreeConnect { share } => format!("connecting to share `{share}`"),
-        Request::TreeDisconnect { .. } => "disconnecting from a share".into(),
-        Request::Create { path, .. } => format!("opening `{path}`"),
-        Request::Close { file } => format!("closing `{}`", state.path(*file)),
-        Request::Flush { file } => format!("flushing `{}`", state.path(*file)),
-        Request::Lock { file, .. } => format!("locking `{}`", state.path(*file)),
-        Request::List { folder, .. } => format!("listing `{}`", state.path(*folder)),
-        Request::Query { file, .. } => format!("asking about `{}`", state.path(*file)),
-        Request::Set { file, .. } => format!("changing `{}`", state.path(*file)),
-        Request::Fetch { file, .. } => format!("reading `{}`", state.path(*file)),
-        Request::Store { file, .. } => format!("writing `{}`", state.path(*file)),
-        Request::Chain(links) => links
-            .first()
-            .map_or_else(String::new, |link| describe(state, link)),
-        Request::Interfaces { .. } => "asking for its interfaces".into(),
-        Request::Referrals { path, .. } => format!("asking where `{path}` is"),
-        Request::ResumeKey { file } => format!("naming `{}` to copy it", state.path(*file)),
-        Request::CopyChunks { to, .. } => format!("copying into `{}`", state.path(*to)),
-        Request::Clone { to, .. } => format!("cloning into `{}`", state.path(*to)),
-        Request::SetSparse { file } => format!("allowing holes in `{}`", state.path(*file)),
-        Request::Allocated { file, .. } => format!("asking for holes of `{}`", state.path(*file)),
-        Request::ReadLink { file } => format!("asking where `{}` leads", state.path(*file)),
-        Request::MakeLink { file, .. } => format!("making `{}` a link", state.path(*file)),
+        Request::TreeConnect { share } => Operation::ConnectShare.of(share),
+        Request::TreeDisconnect { .. } => Operation::DisconnectShare.into(),
+        Request::Create { path, .. } => Operation::Open.of(path),
+        Request::Close { file } => Operation::Close.of(state.path(*file)),
+        Request::Flush { file } => Operation::Flush.of(state.path(*file)),
+        Request::Lock { file, .. } => Operation::Lock.of(state.path(*file)),
+        Request::List { folder, .. } => Operation::List.of(state.path(*folder)),
+        Request::Query { file, .. } => Operation::Query.of(state.path(*file)),
+        Request::Set { file, .. } => Operation::Change.of(state.path(*file)),
+        Request::Fetch { file, .. } => Operation::Read.of(state.path(*file)),
+        Request::Store { file, .. } => Operation::Write.of(state.path(*file)),
+        Request::Chain(links) => match links.first() {
+            Some(link) => describe(state, link),
+            None => Operation::Anything.into(),
+        },
+        Request::Interfaces { .. } => Operation::QueryInterfaces.into(),
+        Request::Referrals { path, .. } => Operation::Locate.of(path),
+        Request::ResumeKey { file } => Operation::NameSource.of(state.path(*file)),
+        Request::CopyChunks { to, .. } => Operation::CopyInto.of(state.path(*to)),
+        Request::Clone { to, .. } => Operation::CloneInto.of(state.path(*to)),
+        Request::SetSparse { file } => Operation::AllowHoles.of(state.path(*file)),
+        Request::Allocated { file, .. } => Operation::QueryHoles.of(state.path(*file)),
+        Request::ReadLink { file } => Operation::ReadLink.of(state.path(*file)),
+        Request::MakeLink { file, .. } => Operation::MakeLink.of(state.path(*file)),
         Request::Transceive { pipe, .. } | Request::ReadPipe { pipe, .. } => {
-            format!("talking to the pipe `{}`", state.path(*pipe))
+            Operation::UsePipe.of(state.path(*pipe))
         }
-        Request::AcknowledgeBreak { .. } => "giving a lease back".into(),
-        Request::Echo => "a sign of life".into(),
-        Request::Logoff => "logging off".into(),
+        Request::AcknowledgeBreak { .. } => Operation::ReturnLease.into(),
+        Request::Echo => Operation::Echo.into(),
+        Request::Logoff => Operation::LogOff.into(),
     }
 }

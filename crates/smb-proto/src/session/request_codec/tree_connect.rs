@@ -1,5 +1,7 @@
 //! TREE_CONNECT and TREE_DISCONNECT: shares.
 
+use locale::say;
+
 use super::Prepared;
 use super::path_encoding::name_bytes;
 use crate::error::{Error, Result};
@@ -56,11 +58,11 @@ pub(crate) fn tree_connected(
         1 => Share::Disk,
         2 => Share::Pipe,
         3 => Share::Print,
-        _ => return Err(Error::Misbehaving("a share is of an unknown type".into())),
+        _ => return Err(Error::Misbehaving(say("misbehaving.share-type"))),
     };
     let can_encrypt = state.login().is_some_and(|login| login.sealing.is_some());
     if encrypted && !can_encrypt {
-        let problem = format!("share `{share}` demands encryption, and none was agreed");
+        let problem = say("incompatible.share-encryption").with("share", share);
         return Ok(Err(Error::Incompatible(problem)));
     }
     let id = TreeId {

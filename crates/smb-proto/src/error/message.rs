@@ -1,0 +1,100 @@
+//! What each error says.
+
+use std::fmt;
+
+use locale::{Language, Message, say};
+
+use super::{Error, FileProblem, Malformed};
+
+impl Malformed {
+    /// What is wrong, as something that can be said in any language. What it names are parts of messages as the
+    /// specification has them, in English.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        say("error-protocol.malformed-part")
+            .with("part", self.message)
+            .with("problem", self.problem)
+    }
+}
+
+impl FileProblem {
+    /// What is the matter, as something that can be said in any language.
+    #[must_use]
+    pub fn message(self) -> Message {
+        say(match self {
+            Self::Unflushed => "file-problem.unflushed",
+            Self::EndUnheard => "file-problem.end-unheard",
+            Self::WritesLost => "file-problem.writes-lost",
+            Self::Replaced => "file-problem.replaced",
+            Self::Changed => "file-problem.changed",
+            Self::ListingCut => "file-problem.listing-cut",
+            Self::ChangedWhileListed => "file-problem.changed-while-listed",
+        })
+    }
+}
+
+impl Error {
+    /// What happened, as something that can be said in any language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Malformed(_) => say("error-protocol.malformed"),
+            Self::Incompatible(reason) => {
+                say("error-protocol.incompatible").with("reason", reason.clone())
+            }
+            Self::Misbehaving(detail) => {
+                say("error-protocol.misbehaving").with("detail", detail.clone())
+            }
+            Self::Refused { asked, status } => say("error-protocol.refused")
+                .with("operation", asked.message())
+                .with("status", status.to_string()),
+            Self::GuestOnly => say("error-protocol.guest-only"),
+            Self::Authentication(_) => say("error-protocol.authentication"),
+            Self::AnotherServer => say("error-protocol.another-server"),
+            Self::InvalidRequest(problem) => {
+                say("error-protocol.invalid-request").with("problem", problem)
+            }
+            Self::Source(_) => say("error-protocol.source"),
+            Self::Cancelled => say("error-protocol.cancelled"),
+            _ => self.of_connection(),
+        }
+    }
+
+    /// The same, of a connection that ended or brings too little.
+    fn of_connection(&self) -> Message {
+        match self {
+            Self::TimedOut {
+                seconds,
+                waiting_for,
+            } => say("error-protocol.timed-out")
+                .count("seconds", *seconds)
+                .with("operation", waiting_for.message()),
+            Self::Stalled {
+                seconds,
+                waiting_for,
+            } => say("error-protocol.stalled")
+                .count("seconds", *seconds)
+                .with("operation", waiting_for.message()),
+            Self::HandleWithheld { path } => {
+                say("error-protocol.handle-withheld").with("path", path)
+            }
+            Self::Trickles(detail) => say("error-protocol.trickles").with("detail", detail.clone()),
+            Self::Transport(_) => say("error-protocol.transport"),
+            Self::ChannelLost { channel, doing, .. } => say("error-protocol.channel-lost")
+                .count("channel", channel.0)
+                .with("operation", doing.message()),
+            Self::SessionEnded(_) => say("error-protocol.session-ended"),
+            Self::FileChanged { path, problem } => say("error-protocol.file-changed")
+                .with("path", path)
+                .with("problem", problem.message()),
+            // All others are said above.
+            other => format!("{other:?}").into(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
+}
