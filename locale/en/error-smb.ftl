@@ -249,6 +249,26 @@ file-problem =
     .listing-cut = a listing cannot be continued
     .changed-while-listed = it changed while it was listed
 
+## Channels that were wanted and are not there
+
+rejected-channel =
+    .pair = { $local } to { $remote }: { $reason }
+    .any = any
+    .lost = { $local } to { $remote }: lost during the trial
+    .came-up = { $count } of { $wanted } channels that were wanted came up
+    .no-interfaces = no interfaces of the server are known: { $reason }
+    .session-ended = the session has ended
+rejected-address =
+    .link-local = it is link-local
+    .not-a-host = it is not the address of a host
+    .duplicate = it is listed twice
+    .same-nic = another address of the same NIC is used
+    .other-family = the primary connection is of another address family
+    .other-subnet = none of our NICs is in its subnet
+    .no-partner = the other side has no NIC left for it
+    .of-this-machine = it is an address of this machine
+    .limit = the limit of channels is reached
+
 ## Logins and tickets
 
 error-auth =

@@ -249,6 +249,26 @@ file-problem =
     .listing-cut = 一覧の取得を再開できません
     .changed-while-listed = 一覧の取得中に変更されました
 
+## Channels that were wanted and are not there
+
+rejected-channel =
+    .pair = { $local } から { $remote }: { $reason }
+    .any = 任意のアドレス
+    .lost = { $local } から { $remote }: 試行中に切断されました
+    .came-up = 要求した { $wanted } 本のチャネルのうち、確立できたのは { $count } 本です
+    .no-interfaces = サーバーのインターフェイスの一覧を取得できません: { $reason }
+    .session-ended = セッションが終了しました
+rejected-address =
+    .link-local = リンクローカルアドレスです
+    .not-a-host = ホストのアドレスではありません
+    .duplicate = 一覧で重複しています
+    .same-nic = 同じ NIC の別のアドレスを使用しています
+    .other-family = 最初の接続とはアドレスファミリーが異なります
+    .other-subnet = 同じサブネットに属する NIC がこちらにありません
+    .no-partner = 相手側に空いている NIC がありません
+    .of-this-machine = このコンピューター自身のアドレスです
+    .limit = チャネル数の上限に達しました
+
 ## Logins and tickets
 
 error-auth =

@@ -546,7 +546,7 @@ impl Diagnosis {
 }
 
 /// A kind of session that trials of a run had.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SessionKind {
     /// What was agreed, by the last of these trials.
     pub agreed: SmbSession,

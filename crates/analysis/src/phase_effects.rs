@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use locale::{Message, say};
+use locale::{Argument, Message, say};
 use record::{
     Arm, Bytes, Direction, HostLoad, Outcome, Phase, Question, Schedule, SmbSession, Stage, Task,
     TrialRecord, TrialResult, Workload,
@@ -322,7 +322,7 @@ fn missing_channels(trials: &[Counted], phase: Phase) -> Vec<Message> {
         let Some(last) = short.last() else { continue };
         let why = last.result.session.as_ref().map(rejections);
         let why = why.filter(|reasons| !reasons.is_empty());
-        let why = why.map_or_else(|| say("no-reason"), |reasons| reasons.join("; ").into());
+        let why = why.map_or_else(|| say("no-reason").into(), Argument::Clauses);
         let caveat = say("missing-channels")
             .with("phase", phase)
             .count("short", short.len())
@@ -341,8 +341,8 @@ fn channels_used(result: &TrialResult) -> usize {
 }
 
 /// Why channels were not made. That nobody is reached from a link-local address of our own says
-/// nothing: every NIC has one.
-pub(crate) fn rejections(session: &SmbSession) -> Vec<&str> {
+/// nothing: every NIC has one. The addresses are those of the English text, which older files have alone.
+pub(crate) fn rejections(session: &SmbSession) -> Vec<Message> {
     let is_link_local = |word: &str| match word.trim_end_matches(':').parse() {
         Ok(IpAddr::V4(address)) => address.is_link_local(),
         Ok(IpAddr::V6(address)) => address.is_unicast_link_local(),
@@ -351,6 +351,7 @@ pub(crate) fn rejections(session: &SmbSession) -> Vec<&str> {
     let reasons = session.rejected_channels.iter().map(String::as_str);
     reasons
         .filter(|reason| !reason.split(' ').take(3).any(is_link_local))
+        .map(|reason| session.rejection(reason))
         .collect()
 }
 

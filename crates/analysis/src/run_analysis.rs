@@ -127,6 +127,7 @@ fn sessions(trials: &[&TrialRecord]) -> Vec<SessionKind> {
         agreed: SmbSession {
             server_interfaces: Vec::new(),
             rejected_channels: Vec::new(),
+            rejected_channel_messages: Vec::new(),
             credits: None,
             credit_waits: None,
             ..kind.agreed.clone()

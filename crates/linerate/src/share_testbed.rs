@@ -188,9 +188,11 @@ pub fn missing_channels(workload: &Workload, result: &TrialResult) -> Option<Fai
         .count("count", result.connections.len())
         .count("wanted", wanted);
     let mut failure = Failure::new(FailureKind::Refused, sentence);
-    let session = result.session.iter();
-    let rejected = session.flat_map(|session| session.rejected_channels.clone());
-    failure.chain.extend(rejected);
+    if let Some(session) = &result.session {
+        for reason in &session.rejected_channels {
+            failure.push(&session.rejection(reason));
+        }
+    }
     Some(failure)
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn run(
         first_byte,
         // The ladder's other trials tell of it, and of more of it.
         session: match enters {
-            true => agreed(&connected.session, &connected.tree, Vec::new()),
+            true => agreed(&connected.session, &connected.tree, &[]),
             false => None,
         },
         far_retransmits: None,

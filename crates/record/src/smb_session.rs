@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use locale::{Kept, Language, Message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +76,7 @@ pub enum Signing {
 }
 
 /// What was really agreed with the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SmbSession {
     /// Dialect, as `3.1.1`.
     pub dialect: String,
@@ -96,12 +97,34 @@ pub struct SmbSession {
     pub server_interfaces: Vec<ServerInterface>,
     /// Channels that were wanted and not made, each with its reason.
     pub rejected_channels: Vec<String>,
+    /// The same as it can be said in other languages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub rejected_channel_messages: Vec<Kept>,
     /// The most credits that the first channel was seen to have; one is worth 64 KiB.
     #[serde(default)]
     pub credits: Option<u64>,
     /// How often work had to wait for credits.
     #[serde(default)]
     pub credit_waits: Option<u64>,
+}
+
+impl SmbSession {
+    /// Keeps why channels that were wanted are not there.
+    #[must_use]
+    pub fn without_channels(self, reasons: &[Message]) -> Self {
+        let english = reasons.iter().map(|reason| Language::English.say(reason));
+        Self {
+            rejected_channels: english.collect(),
+            rejected_channel_messages: reasons.iter().filter_map(Kept::of_message).collect(),
+            ..self
+        }
+    }
+
+    /// Why a channel is not there, as it can be said in any language.
+    pub fn rejection(&self, reason: &str) -> Message {
+        Kept::of_text(reason, &self.rejected_channel_messages)
+    }
 }
 
 /// One entry of the server's list of interfaces (MS-SMB2 2.2.32.5), as advertised, true or not.

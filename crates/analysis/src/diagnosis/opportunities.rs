@@ -1,6 +1,6 @@
 //! What would be faster though nothing is wrong: more links, larger frames. Predictions are measured or computed.
 
-use locale::{Message, say};
+use locale::{Argument, Message, say};
 use record::{HostName, Identity, KnobId, Level, Nic, ProbeKind, Rung, Setting, Target, Value};
 
 use super::evidence::Evidence;
@@ -151,13 +151,13 @@ fn no_multichannel(seen: &Evidence) -> Option<Message> {
 fn asked_already(seen: &Evidence, count: usize) -> Option<Message> {
     let asked = seen.share?.channels as usize;
     (asked >= count).then(|| {
-        let rejected = seen.session.map(|session| rejections(session).join("; "));
+        let rejected = seen.session.map(rejections);
         let why = rejected.filter(|reasons| !reasons.is_empty());
         let message = say("blocked.asked-already")
             .count("asked", asked)
             .count("used", seen.used.len());
         match why {
-            Some(why) => message.with("why", why),
+            Some(why) => message.with("why", Argument::Clauses(why)),
             None => message.with("why", say("no-reason")),
         }
     })

@@ -109,6 +109,7 @@ pub(crate) fn session() -> SmbSession {
         write_max: Bytes::new(8 << 20),
         server_interfaces: vec![entry("10.77.2.2"), entry("10.77.1.2")],
         rejected_channels: Vec::new(),
+        rejected_channel_messages: Vec::new(),
         credits: None,
         credit_waits: None,
     }

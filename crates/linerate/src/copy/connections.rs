@@ -50,7 +50,7 @@ pub(super) struct Connected {
     /// What was agreed, once a share of it is connected.
     pub(super) agreed: Option<SmbSession>,
     /// Why there are not more channels, until it stands in `agreed`.
-    rejected: Option<Vec<String>>,
+    rejected: Option<Vec<Message>>,
     /// With so many channels nobody asks why there are not more.
     enough: usize,
     /// The POSIX extensions are used, for one of its shares at least.
@@ -94,7 +94,7 @@ impl<'a> Connections<'a> {
                 let found = connected.session.locate(name, path, Referrals::Follow);
                 let (tree, path) = found.map_err(explain)?;
                 if let Some(rejected) = connected.rejected.take() {
-                    connected.agreed = measure::agreed(&connected.session, &tree, rejected);
+                    connected.agreed = measure::agreed(&connected.session, &tree, &rejected);
                 }
                 let protection = Protection::of(&tree);
                 let weakest = connected
@@ -176,12 +176,14 @@ impl<'a> Connections<'a> {
     }
 
     /// Why there are not more channels. What was found while the copy ran counts.
-    pub(super) fn rejected(&self) -> Vec<&String> {
+    pub(super) fn rejected(&self) -> Vec<Message> {
         let short = self.sessions.iter().filter(|it| !it.has_enough());
         let agreed = short.filter_map(|it| it.agreed.as_ref());
-        agreed
-            .flat_map(|agreed| &agreed.rejected_channels)
-            .collect()
+        let messages = agreed.flat_map(|agreed| {
+            let reasons = agreed.rejected_channels.iter();
+            reasons.map(move |reason| agreed.rejection(reason))
+        });
+        messages.collect()
     }
 
     /// The server that it is tried to get back to, if there is one.
@@ -266,7 +268,7 @@ fn without_kdc(why: NoKerberos, server: &str, credentials: &Credentials) -> (Mes
 fn add_channels(
     session: &Session,
     wanted: Option<u32>,
-) -> Result<(usize, Vec<String>), CommandError> {
+) -> Result<(usize, Vec<Message>), CommandError> {
     let nics = smb::local_nics().map_err(explain)?;
     let (most, enough) = match wanted.map(usize::try_from) {
         Some(count) => {

@@ -85,7 +85,7 @@ pub struct CopyResult<'a> {
     /// The channels.
     channels: Vec<UsedChannel>,
     /// Why there were not more channels.
-    rejected_channels: Vec<&'a String>,
+    rejected_channels: Vec<Message>,
 }
 
 /// A file or folder, and what is wrong with it.

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use locale::Message;
 use record::{
     BitsPerSecond, Bytes, Credentials, Identity, ServerInterface, ShareAddress, ShareWorkload,
     SmbSession,
@@ -20,7 +21,7 @@ pub(crate) struct Connected {
     pub(crate) session: Session,
     pub(crate) tree: Tree,
     /// Why channels that were wanted are not there.
-    pub(crate) rejected: Vec<String>,
+    pub(crate) rejected: Vec<Message>,
 }
 
 impl Connected {
@@ -131,11 +132,7 @@ pub fn login(credentials: Option<&Credentials>) -> Login {
 
 /// What was agreed with the server of a share; none when the session never came up.
 #[must_use]
-pub fn agreed(
-    session: &Session,
-    tree: &Tree,
-    rejected_channels: Vec<String>,
-) -> Option<SmbSession> {
+pub fn agreed(session: &Session, tree: &Tree, rejected: &[Message]) -> Option<SmbSession> {
     let negotiated: Negotiated = session.negotiated()?;
     let encrypted = negotiated.encryption || tree.is_encrypted();
     // Servers without multichannel have none; that is no failure of a trial that is over.
@@ -149,7 +146,7 @@ pub fn agreed(
     let cipher = negotiated.cipher.filter(|_| encrypted);
     let algorithm = smb::signing_algorithm_name(negotiated.signing_algorithm);
     let signed = negotiated.signing && !encrypted;
-    Some(SmbSession {
+    let agreed = SmbSession {
         dialect: smb::dialect_name(negotiated.dialect).to_owned(),
         signing_algorithm: signed.then(|| algorithm.to_owned()),
         data_signed: negotiated.data_signing && !encrypted,
@@ -162,10 +159,12 @@ pub fn agreed(
         read_max: Bytes::new(negotiated.read_bytes_max.into()),
         write_max: Bytes::new(negotiated.write_bytes_max.into()),
         server_interfaces: server_interfaces.collect(),
-        rejected_channels,
+        rejected_channels: Vec::new(),
+        rejected_channel_messages: Vec::new(),
         credits: None,
         credit_waits: None,
-    })
+    };
+    Some(agreed.without_channels(rejected))
 }
 
 /// Whether the server took the algorithms that were demanded, where it protects at all.
@@ -174,7 +173,7 @@ pub(super) fn check_agreed(
     tree: &Tree,
     workload: &ShareWorkload,
 ) -> Result<(), Error> {
-    let Some(agreed) = agreed(session, tree, Vec::new()) else {
+    let Some(agreed) = agreed(session, tree, &[]) else {
         return Ok(());
     };
     let demands = algorithms(&workload.demands);

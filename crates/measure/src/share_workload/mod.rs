@@ -138,7 +138,7 @@ fn measure(
     }
     let connections = workload.channels + workload.connections - 1;
     rejected.extend(transfer.losses(connections * workload.sessions));
-    let agreed = agreed(&session, &tree, rejected);
+    let agreed = agreed(&session, &tree, &rejected);
     // What was under way when the counted time ended has come by now.
     let last = session.channels();
     Ok(transfer.into_result(agreed, &last, set_up, latency))

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use locale::{Message, say};
 use record::{
     ConnectionUse, Direction, FileUse, Latency, Nanoseconds, Sample, ShareWorkload, SmbSession,
     TrialLine, TrialResult,
@@ -314,23 +315,25 @@ impl Transfer {
     }
 
     /// What people must know about the channels that were wanted.
-    pub(super) fn losses(&self, wanted: u32) -> Vec<String> {
-        let mut said = Vec::new();
+    pub(super) fn losses(&self, wanted: u32) -> Vec<Message> {
+        let mut losses = Vec::new();
         for channel in &self.after {
-            let way = format!("{} to {}", channel.local.ip(), channel.remote.ip());
+            let of_pair = |id| {
+                say(id)
+                    .with("local", channel.local.ip())
+                    .with("remote", channel.remote.ip())
+            };
             if !channel.alive {
-                said.push(format!("{way}: lost during the trial"));
+                losses.push(of_pair("rejected-channel.lost"));
             }
             if let Some(reason) = &channel.not_bound_because {
-                said.push(format!("{way}: {reason}"));
+                losses.push(of_pair("rejected-channel.pair").with("reason", reason));
             }
         }
         if self.after.len() < wanted as usize {
-            said.push(format!(
-                "{} of {wanted} channels that were wanted came up",
-                self.after.len()
-            ));
+            let came_up = say("rejected-channel.came-up").count("count", self.after.len());
+            losses.push(came_up.count("wanted", wanted));
         }
-        said
+        losses
     }
 }

@@ -87,7 +87,7 @@ impl Reached {
             tree,
             rejected,
         } = self.0.as_ref()?;
-        share_workload::agreed(session, tree, rejected.clone())
+        share_workload::agreed(session, tree, rejected)
     }
 }
 

@@ -75,6 +75,7 @@ fn session(channels: usize) -> SessionKind {
             write_max: Bytes::new(8 << 20),
             server_interfaces: vec![],
             rejected_channels: vec![],
+            rejected_channel_messages: vec![],
             credits: None,
             credit_waits: None,
         },

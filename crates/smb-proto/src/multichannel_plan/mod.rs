@@ -1,7 +1,10 @@
 //! Which pairs of addresses to connect: a pure function of rules, our NICs and the server's list.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::IpAddr;
+
+use locale::{Language, Message, say};
 
 /// Whose rules decide. The rules of other clients come as further variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,32 +107,47 @@ pub struct Reject {
 #[non_exhaustive]
 pub enum RejectReason {
     /// Link-local addresses need a scope that the list does not tell.
-    #[error("it is link-local")]
     LinkLocal,
     /// Loopback, unspecified, multicast or broadcast.
-    #[error("it is not the address of a host")]
     NotAHost,
     /// The same address occurs twice in the list.
-    #[error("it is listed twice")]
     Duplicate,
     /// Another address of the same NIC is used already.
-    #[error("another address of the same NIC is used")]
     SameNic,
     /// It is of another family than the primary connection.
-    #[error("the primary connection is of another address family")]
     OtherFamily,
     /// None of our NICs is in its subnet.
-    #[error("none of our NICs is in its subnet")]
     OtherSubnet,
     /// The other side has no NIC (with speed to spare) for it.
-    #[error("the other side has no NIC left for it")]
     NoPartner,
     /// The server's list leads to this machine: the server does not choose what we log in to here.
-    #[error("it is an address of this machine")]
     OfThisMachine,
     /// The rules allow no more channels.
-    #[error("the limit of channels is reached")]
     Limit,
+}
+
+impl RejectReason {
+    /// Why, as something that can be said in any language.
+    #[must_use]
+    pub fn message(self) -> Message {
+        say(match self {
+            Self::LinkLocal => "rejected-address.link-local",
+            Self::NotAHost => "rejected-address.not-a-host",
+            Self::Duplicate => "rejected-address.duplicate",
+            Self::SameNic => "rejected-address.same-nic",
+            Self::OtherFamily => "rejected-address.other-family",
+            Self::OtherSubnet => "rejected-address.other-subnet",
+            Self::NoPartner => "rejected-address.no-partner",
+            Self::OfThisMachine => "rejected-address.of-this-machine",
+            Self::Limit => "rejected-address.limit",
+        })
+    }
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
 }
 
 /// A speed of 0 means that the server could not find out; Samba then meant 1 Gbit/s.

@@ -192,6 +192,13 @@ pub fn message_of(cause: &(dyn Cause + 'static)) -> Message {
     }
 }
 
+/// An error and its causes, as one message.
+pub(crate) fn chain(error: &Error) -> Message {
+    let below = std::iter::successors(error.source(), |cause| cause.source());
+    let messages = std::iter::once(error.message()).chain(below.map(message_of));
+    record::chain(messages).unwrap_or_else(|| error.message())
+}
+
 #[cfg(test)]
 mod tests {
     use smb_proto::NtStatus;
@@ -205,7 +212,11 @@ mod tests {
         let ended = ProtocolError::SessionEnded(Some(Arc::new(refused.clone())));
         let below = ended.source().expect("a cause");
         assert_eq!(message_of(below), refused.message());
-        let said = Language::Japanese.say(&message_of(below));
+        let error = Error::of_connection(ended, "nas");
+        let text = "the connection to `nas` was lost: the session has ended: the server refused \
+                    opening `a/b`: STATUS_DISK_FULL";
+        assert_eq!(Language::English.say(&chain(&error)), text);
+        let said = Language::Japanese.say(&chain(&error));
         assert!(
             !said.contains("refused") && said.contains("`a/b`"),
             "{said}"

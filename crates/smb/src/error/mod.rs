@@ -12,6 +12,7 @@ use smb_proto::{Error as ProtocolError, NtStatus};
 
 use crate::auth::AuthError;
 
+pub(crate) use message::chain;
 pub use message::message_of;
 
 /// Why something failed, sorted by who has to act.

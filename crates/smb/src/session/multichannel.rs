@@ -3,13 +3,13 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use locale::say;
+use locale::{Message, say};
 use smb_proto::ChannelNumber;
 use smb_proto::multichannel_plan::{LocalNic, Pair, ServerInterface};
 
 use super::{CHANNELS_MAX, ChannelsMax, Route, Session, system};
 use crate::channel_discovery;
-use crate::error::Error;
+use crate::error::{Error, chain};
 use crate::signal::lock;
 use crate::std_or_shuttle::thread;
 use crate::tree::Tree;
@@ -42,29 +42,26 @@ impl Session {
 
     /// Opens channels over all pairs of interfaces that are worth it, until there are `most` in
     /// all. Says in a sentence each what was not taken or failed; neither is an error.
-    pub fn add_channels(&self, most: usize, local: &[LocalNic]) -> Vec<String> {
+    pub fn add_channels(&self, most: usize, local: &[LocalNic]) -> Vec<Message> {
         let Some(primary) = self.shared.primary() else {
-            return vec!["the session has ended".to_owned()];
+            return vec![say("rejected-channel.session-ended")];
         };
         let mut rejected = Vec::new();
         let interfaces = self.server_interfaces().unwrap_or_else(|error| {
-            rejected.push(format!(
-                "no interfaces of the server are known: {}",
-                chain(&error)
-            ));
+            rejected.push(say("rejected-channel.no-interfaces").with("reason", chain(&error)));
             Vec::new()
         });
         let channels_max = most.clamp(1, CHANNELS_MAX);
         let plan = channel_discovery::plan_of(channels_max, local, &interfaces, primary);
         rejected.extend(plan.rejects.iter().map(|reject| {
-            let name =
-                |address: Option<IpAddr>| address.map_or("any".to_owned(), |it| it.to_string());
-            format!(
-                "{} to {}: {}",
-                name(reject.local),
-                name(reject.remote),
-                reject.reason
-            )
+            let name = |address: Option<IpAddr>| {
+                let known = address.map(|it| Message::from(it.to_string()));
+                known.unwrap_or_else(|| say("rejected-channel.any"))
+            };
+            say("rejected-channel.pair")
+                .with("local", name(reject.local))
+                .with("remote", name(reject.remote))
+                .with("reason", reject.reason.message())
         }));
         // The first pair of a plan is the channel that is there already.
         for pair in plan.pairs.iter().skip(1) {
@@ -143,15 +140,4 @@ impl Session {
         }
         Ok((session, again))
     }
-}
-
-/// An error with its causes in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use locale::{Message, say};
+use locale::{Language, Message, say};
 use serde::{Deserialize, Serialize};
 use smb::{
     Access, Cipher, Disposition, EncryptionPolicy, Login, Mechanism, OpenOptions, Policy, Server,
@@ -102,7 +102,9 @@ fn connect(order: &Order) -> Result<Session> {
     if order.channels > 1 {
         let rejected = session.add_channels(order.channels, &smb::local_nics()?);
         if session.channels().len() != order.channels {
-            return Err(format!("channels were refused: {}", rejected.join("; ")).into());
+            let reasons = rejected.iter().map(|one| Language::English.say(one));
+            let reasons = reasons.collect::<Vec<_>>().join("; ");
+            return Err(format!("channels were refused: {reasons}").into());
         }
     }
     let agreed = session.negotiated().ok_or("nothing was negotiated")?;
