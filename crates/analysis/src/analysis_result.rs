@@ -125,11 +125,11 @@ pub struct TestFigures {
     pub figure_latency: Option<Nanoseconds>,
     /// Operations per second at that figure.
     pub operations_per_second: Option<f64>,
-    /// How long operations took in the pass in the middle, by its mean.
+    /// How long operations took in the pass that is the median by its mean.
     pub latency: Option<Latency>,
     /// What answered.
     pub cache: Option<CacheMark>,
-    /// From the login to the first byte of a copy, in the pass in the middle.
+    /// From the login to the first byte of a copy, in the pass in which that is the median.
     pub first_byte: Option<Nanoseconds>,
     /// What became of frames that were to be played, over all passes.
     pub playback: Option<Playback>,
@@ -437,7 +437,7 @@ pub struct UnusedPair {
     pub reason: Message,
 }
 
-/// What several channels carried at once, one way.
+/// What several channels carried at once, in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Multichannel {
     /// The direction.
@@ -593,7 +593,7 @@ pub struct RunAnalysis {
     pub changes: Vec<HostChange>,
     /// Notes of the run, for people.
     pub notes: Vec<Message>,
-    /// Whether the run ended by itself.
+    /// Whether the run ended because its work was done.
     pub finished: bool,
     /// What was wrong with the file.
     pub warnings: Vec<Message>,

@@ -13,7 +13,7 @@ use crate::analysis_result::{CacheMark, TestFigures};
 /// same, as zfs does.
 const PASS_THE_CACHE_BY: [&str; 5] = ["ext4", "xfs", "btrfs", "f2fs", "overlayfs"];
 
-/// The figures of one test that went one way.
+/// The figures of one test in one direction.
 pub(crate) fn figures(
     recipe: &Recipe,
     name: String,

@@ -109,7 +109,7 @@ fn exceeded(run: &Run, workload: &Workload, measured: &[&TrialResult]) -> Option
         Workload::Share(share) => share.operations.as_ref(),
         _ => None,
     };
-    // A line carries as much again the other way.
+    // A line carries as much again in the other direction.
     if operations.is_some_and(|operations| operations.opposite_percent > 0) {
         return None;
     }
@@ -121,7 +121,7 @@ fn exceeded(run: &Run, workload: &Workload, measured: &[&TrialResult]) -> Option
 }
 
 /// Trials of a run should all have the same kind of session but for its channels; if a server was
-/// set up anew meanwhile, all kinds are told.
+/// set up anew meanwhile, all kinds are listed.
 fn sessions(trials: &[&TrialRecord]) -> Vec<SessionKind> {
     let terms = |kind: &SessionKind| SessionKind {
         agreed: SmbSession {

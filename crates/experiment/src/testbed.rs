@@ -38,7 +38,7 @@ pub trait Testbed {
     /// Runs one trial in a fresh session. A failure is an outcome too.
     fn trial(&mut self, workload: &Workload) -> Outcome;
 
-    /// What hosts had to do in the last trial, where somebody looked; it is told once.
+    /// What hosts had to do in the last trial, where they were looked at; it is reported once.
     fn loads(&mut self) -> Vec<HostLoad> {
         Vec::new()
     }

@@ -238,7 +238,7 @@ pub struct Undoing {
 }
 
 /// Puts back in each of these journals; the named change must be in one of them, and in one only. What
-/// is wrong with one journal does not keep the others from being put back, nor from being told.
+/// is wrong with one journal does not keep the others from being put back, nor from being reported.
 pub fn undo_all(
     folders: &[PathBuf],
     id: Option<&str>,
@@ -274,7 +274,7 @@ pub fn undo_all(
             .and_then(|journal| journal.undo(id, mode, &hosts::resolve));
         match of_folder {
             Ok(more) => undone.extend(more),
-            // Ended meanwhile, or told already.
+            // Ended meanwhile, or reported already.
             Err(host::Error::NoSuchChange { .. }) => {}
             Err(host::Error::JournalDamaged { .. }) if id.is_none() => {}
             Err(error) => errors.push(error.into()),

@@ -254,7 +254,7 @@ struct Seen {
     looked: PathFacts,
     /// About how many bytes a second the share moves, where that is known.
     pace: Option<f64>,
-    /// Whether nothing can be measured, because large packets vanish on the way.
+    /// Whether nothing can be measured, because large packets vanish on the path.
     is_dead_end: bool,
 }
 

@@ -98,7 +98,7 @@ fn schema(command: &str, forms: &[Form]) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut generator = settings.into_generator();
     let forms: Vec<Schema> = forms.iter().map(|form| form(&mut generator)).collect();
-    // What is wrong with a value is told better where there is no choice.
+    // What is wrong with a value is said better where there is no choice.
     let choice = if forms.len() == 1 { "allOf" } else { "anyOf" };
     let mut schema = json!({
         "$schema": generator.settings().meta_schema,

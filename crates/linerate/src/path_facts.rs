@@ -41,7 +41,7 @@ struct Known {
     state: Vec<String>,
 }
 
-/// Looks at the way to each address of the server, and proves what passes on the way that is used: to the
+/// Looks at the path to each address of the server, and proves what passes on the one that is used: to the
 /// address that is known to answer, or else to the first.
 pub fn gather(
     path: &SharePath,
@@ -91,7 +91,7 @@ fn put_first(observed: &mut PathFacts, answers: IpAddr) {
     }
 }
 
-/// Proves what passes between the other pairs of NICs, now that the server has told its addresses.
+/// Proves what passes between the other pairs of NICs, now that the server has listed its addresses.
 pub fn gather_other_pairs(
     path: &SharePath,
     facts: &[HostFacts],

@@ -320,7 +320,7 @@ impl<'a> Judged<'a> {
         })
     }
 
-    /// On one host, whose part on the path is told or guessed.
+    /// On one host, whose part on the path is given or guessed.
     pub fn on_host(
         profile: &'a Profile,
         host: &'a Host,

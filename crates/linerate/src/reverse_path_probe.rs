@@ -1,4 +1,4 @@
-//! The way back: packets that the server is asked to send, and what both ends count of those that vanish.
+//! The reverse path: packets that the server is asked to send, and what both ends count of those that vanish.
 
 use std::net::IpAddr;
 
@@ -42,7 +42,7 @@ struct Counts {
     refused: Option<[u64; 2]>,
 }
 
-/// Completes proofs by what only the two ends can tell: whether as much passes on the way back and, for the
+/// Completes proofs by what only the two ends can tell: whether as much passes on the reverse path and, for the
 /// first pair where larger packets vanish, who still counts them.
 pub fn complete(client: Known, server: Option<Known>, proofs: &mut [MtuProof]) {
     let mut in_vain = 0;
@@ -85,7 +85,7 @@ fn near_end<'a>(client: Known<'a>, proof: &MtuProof) -> Option<(End<'a>, IpAddr)
     Some((end, remote))
 }
 
-/// Has the server send a packet of the size that passed on the way there.
+/// Has the server send a packet of the size that passed on the forward path.
 fn reverse_mtu(server: &Host, ours: IpAddr, remote: IpAddr, size: u32) -> Option<u32> {
     let outputs = server
         .exec

@@ -208,7 +208,7 @@ pub fn print(analysis: &RunAnalysis, json: bool) {
     }
 }
 
-/// The verdict of a run: 0 well, 1 something was found, 2 could not tell.
+/// The verdict of a run: 0 nothing was found, 1 something was found, 2 could not tell.
 pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
     // One answered response answers for its change; an alarm says that nothing was answered.
     let undecided = analysis.experiments.iter().any(|experiment| {

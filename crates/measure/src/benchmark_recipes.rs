@@ -108,7 +108,7 @@ pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
     read(name, toml, |error| wrong_with(toml, error).into())
 }
 
-/// The same of a file that another file names: what is wrong is told by its line, and nothing of that line is
+/// The same of a file that another file names: what is wrong is named by its line, and nothing of that line is
 /// shown, because who wrote the other file may have named one that holds a secret.
 ///
 /// # Errors

@@ -81,7 +81,7 @@ pub struct Executor<'a> {
     slowest: Option<f64>,
     /// A file of ours on the share; none inside where it could not be made.
     kept: Option<Option<Kept>>,
-    /// Why nothing answers raw TCP: neither the other way nor with more streams.
+    /// Why nothing answers raw TCP: neither in the other direction nor with more streams.
     no_tcp: Option<Failure>,
     /// The server does not let the user in: accounts are locked after some such tries.
     is_refused: bool,
@@ -184,7 +184,7 @@ impl<'a> Executor<'a> {
                     self.slowest = Some(self.slowest.map_or(rate, |slowest| slowest.min(rate)));
                 }
             }
-            // What came as far as being counted may do better the other way; this did not.
+            // What came as far as being counted may do better in the other direction; this did not.
             Outcome::Failed(failure) => {
                 if let (Workload::Tcp(_), FailureKind::Unreachable, false) =
                     (workload, failure.kind, was_counted)

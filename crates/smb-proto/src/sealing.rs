@@ -60,7 +60,7 @@ impl SealingKeys {
         Ok(Self(Arc::new(Keys { sending, receiving })))
     }
 
-    /// Decrypts a message in place. Not with these keys, or changed on its way: false, and the
+    /// Decrypts a message in place. Not with these keys, or changed on the path: false, and the
     /// message is then good for nothing.
     #[must_use]
     pub fn open(&self, header: &TransformHeader, message: &mut [u8]) -> bool {

@@ -1,4 +1,4 @@
-//! Looks for further ways to the server while a session works: a cable is put in, a NIC comes up at
+//! Looks for further paths to the server while a session works: a cable is put in, a NIC comes up at
 //! either end or gets another address, an address answers by now that did not before.
 
 use std::collections::BTreeSet;

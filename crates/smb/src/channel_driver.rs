@@ -149,7 +149,7 @@ impl Link {
         self.ended_at.get().copied()
     }
 
-    /// Why it ended, if it did not end as wished.
+    /// Why it ended, if it did not end as asked for.
     pub(crate) fn failure(&self) -> Option<smb_proto::Error> {
         match &*lock(&self.stage) {
             Stage::Closed(cause) => cause.clone(),

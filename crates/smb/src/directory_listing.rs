@@ -47,7 +47,7 @@ pub struct Entries {
     cuts: u32,
     /// Names that were given.
     given: Told,
-    /// Names that a listing that was begun again has told so far.
+    /// Names that a listing that was begun again has listed so far.
     told: Told,
     folder: Option<File>,
     /// What came together with the open folder.
@@ -117,8 +117,8 @@ impl Entries {
         self.own.zip(self.above)
     }
 
-    /// Whether the server told no entry, not even the folder itself and the one above it. To be asked when all entries
-    /// were taken.
+    /// Whether the server listed no entry, not even the folder itself and the one above it. To be asked when all
+    /// entries were taken.
     pub(crate) const fn listed_nothing(&self) -> bool {
         self.told.names == 0 && self.own.is_none() && self.above.is_none()
     }
@@ -164,7 +164,7 @@ impl Entries {
         Ok(())
     }
 
-    /// Begins again, with nothing told yet. `error`: what has come so far.
+    /// Begins again, with nothing listed yet. `error`: what has come so far.
     fn begin_again(&mut self, error: Error) -> Result<(), Error> {
         if !matches!(error, Error::Interrupted { .. }) || self.cuts == CUTS_MAX {
             return Err(error);
@@ -317,7 +317,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// Takes the number of entries of one answer, also of those that were told before. An error is the id of what the
+    /// Takes the number of entries of one answer, also of those that were listed before. An error is the id of what the
     /// server does.
     fn hear(&mut self, entries: u64) -> Result<(), &'static str> {
         self.entries = self.entries.saturating_add(entries);

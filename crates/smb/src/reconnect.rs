@@ -52,7 +52,7 @@ pub(crate) fn run(shared: &Weak<Shared>, limit: Duration) {
         } else if shared.protocol.is_over() {
             return;
         }
-        // A channel may have been lost because its way is another one by now.
+        // A channel may have been lost because its path is another one by now.
         shared.discovery.tell();
         let due = open_what_is_due(&shared);
         let reconnect = Arc::clone(&shared.reconnect);

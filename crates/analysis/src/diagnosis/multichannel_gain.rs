@@ -18,7 +18,7 @@ use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT};
 use stats::{Estimate, Unit, Verdict};
 use stats::{median, quotient};
 
-/// Both ways, as far as several channels were measured.
+/// Both directions, as far as several channels were measured.
 pub(super) fn carried(seen: &Evidence) -> Vec<Multichannel> {
     let ways = DIRECTIONS.into_iter();
     ways.filter_map(|direction| one_way(seen, direction))

@@ -17,7 +17,7 @@ const FILLED: f64 = 0.6;
 /// A window that no system gives as its largest one by itself: what is held so small is a fault, however
 /// much of it is filled.
 const SMALL_WINDOW_BYTES: f64 = 262_144.0;
-/// How much more must be moved one way than the other to have lost less.
+/// How much more must be moved in one direction than in the other to have lost less.
 const LESS_LOST: f64 = 1.5;
 /// The largest window that can be told in 16 bits.
 const WINDOW_BYTES_UNSCALED: f64 = 65_535.0;
@@ -86,7 +86,7 @@ fn slow_ways(seen: &Evidence) -> impl Iterator<Item = Direction> {
     })
 }
 
-/// Whether the other way loses far more.
+/// Whether the other direction loses far more.
 fn loses_less(seen: &Evidence, direction: Direction) -> bool {
     let mut others = slow_ways(seen).filter(|other| *other != direction);
     others.any(|other| {

@@ -40,7 +40,7 @@ pub trait Stand {
     /// Runs one trial in a fresh session. A failure is an outcome too.
     fn trial(&mut self, workload: &Workload) -> Outcome;
 
-    /// What hosts had to do in the last trial, where somebody looked; it is told once.
+    /// What hosts had to do in the last trial, where they were looked at; it is reported once.
     fn loads(&mut self) -> Vec<HostLoad> {
         Vec::new()
     }
@@ -280,7 +280,7 @@ impl Running<'_, '_> {
         if let Some(arm) = away(design, self.set, position, level)
             && let Some(away) = design.level(arm)
         {
-            // What is refused here is refused again, and told, when it is that arm's turn.
+            // What is refused here is refused again, and reported, when it is that arm's turn.
             let set = self.stand.set(&knobs(&away));
             self.set = set.is_ok().then_some(arm);
         }

@@ -299,7 +299,7 @@ fn judge(
     }
 }
 
-/// The value that the wish comes to.
+/// The value that the rule asks for, once it is computed.
 fn wanted(bound: &RuleValue, state: &State) -> Result<Value, Message> {
     let (text, is_least) = match bound {
         RuleValue::Set(text) => return Ok(state.allowed.value_of(text)),

@@ -62,7 +62,7 @@ pub struct Rule {
     pub source: Option<String>,
 }
 
-/// The value that a rule wishes for, as somebody would type it.
+/// The value that a rule asks for, as it would be typed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleValue {

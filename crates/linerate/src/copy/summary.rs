@@ -204,7 +204,7 @@ fn reason(error: &smb::Error) -> CommandError {
     }
 }
 
-/// What was typed, and which way the bytes went.
+/// What was typed, and in which direction the bytes went.
 pub(super) struct Ends {
     pub(super) sources: Vec<String>,
     pub(super) destination: String,

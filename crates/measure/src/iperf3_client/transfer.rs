@@ -23,7 +23,7 @@ use crate::{Error, Stop, fill_random};
 /// Bytes of one stream that may be on their way or in a receive buffer when a test ends: a generous
 /// receive buffer.
 const IN_FLIGHT_BYTES_MAX: u64 = 16 << 20;
-/// On a fast path more is on its way than that: this part of what was sent.
+/// On a fast path more is in flight than that: this part of what was sent.
 const IN_FLIGHT_SHARE: u64 = 20;
 /// How long the reason on the control connection may come after a data stream broke.
 const REASON_WAIT: Duration = Duration::from_millis(200);
@@ -261,7 +261,7 @@ fn next_byte(mut stream: &TcpStream) -> io::Result<i8> {
     Ok(i8::from_ne_bytes(byte))
 }
 
-/// What is sent: random, so that nothing on the way can make it shorter.
+/// What is sent: random, so that nothing on the path can compress it.
 fn random_block() -> Result<Vec<u8>, Error> {
     let mut block = vec![0; BLOCK_BYTES];
     fill_random(&mut block)?;

@@ -179,7 +179,7 @@ trait Probes {
     /// Sends a probe of each size and gives those that arrived, until all have or it takes too long.
     fn round(&mut self, sizes: &[u32], wait: Duration) -> BTreeSet<u32>;
 
-    /// Whether anybody on the way said of any of them that it is too big.
+    /// Whether a router on the path said of any of them that it is too big.
     fn saw_too_big(&self) -> bool;
 }
 

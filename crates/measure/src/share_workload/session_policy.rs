@@ -18,7 +18,7 @@ const DEPTH_MAX: u32 = 512;
 const SESSIONS_MAX: u32 = 8;
 /// Most memory for blocks of all sessions.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
-/// Blocks for each request in flight: one on its way, one that waits its turn behind it.
+/// Blocks for each request in flight: one on the path, one that waits its turn behind it.
 const BLOCKS_PER_REQUEST: u64 = 2;
 
 /// What the engine shall do, once it is known to make sense.

@@ -92,7 +92,7 @@ impl Channel {
         }
     }
 
-    /// Replies on the way to a binding carry the session's signature; old ksmbd forgets the flag.
+    /// Replies before a binding is complete carry the session's signature; old ksmbd forgets the flag.
     fn check_early_signature(
         &self,
         login: &Login,

@@ -62,7 +62,7 @@ pub struct ChannelSettings {
     pub sends_origins: bool,
     /// Silence with requests under way for so long makes us ask for a sign of life.
     pub echo_after: Duration,
-    /// No sign of life for so long after that ends the channel: the way to the server is dead. See
+    /// No sign of life for so long after that ends the channel: the path to the server is dead. See
     /// [`Channel::acknowledged`] for servers that are only slow.
     pub silence_max: Duration,
     /// Also without any request under way, silence for so long makes us ask for a sign of life while
@@ -119,7 +119,7 @@ pub enum Event {
     Up,
     /// The server wants to hear again who we are: the driver calls [`Channel::reauthenticate`].
     Expired,
-    /// It is over; the driver closes the socket. `None`: as wished, after a log-off or
+    /// It is over; the driver closes the socket. `None`: as asked for, after a log-off or
     /// [`Session::end`].
     Closed(Option<Error>),
 }

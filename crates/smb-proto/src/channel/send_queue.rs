@@ -11,7 +11,7 @@ use crate::session::Source;
 use crate::signing_and_keys::Signer;
 use crate::wire::{HEADER_LENGTH, Header, PREFIX_LENGTH, TransformHeader, frame_prefix};
 
-/// How a message is protected on its way.
+/// How a message is protected on the path.
 pub(super) enum Protection<'a> {
     Plain,
     Signed(&'a Signer),
@@ -101,7 +101,7 @@ impl Transmit {
         self.push_chain(&[(*header, body)], protection)
     }
 
-    /// Appends a frame of several messages, each of which is signed by itself, with the padding
+    /// Appends a frame of several messages, each of which is signed alone, with the padding
     /// behind it; they are encrypted as a whole (3.1.4.1, 3.1.4.3). The headers tell distances that
     /// fit.
     pub(super) fn push_chain(

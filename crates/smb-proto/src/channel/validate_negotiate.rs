@@ -1,4 +1,4 @@
-//! The check that nobody has changed NEGOTIATE on its way, for dialects that do not protect it.
+//! The check that NEGOTIATE was not changed on the path, for dialects that do not protect it.
 
 use locale::say;
 

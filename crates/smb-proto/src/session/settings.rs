@@ -11,7 +11,7 @@ pub enum SigningPolicy {
     IfRequired,
     /// Sign everything; refuse a server that cannot.
     Required,
-    /// Sign everything but READs and WRITEs, whose content somebody on the way could then change;
+    /// Sign everything but READs and WRITEs, whose content could then be changed on the path;
     /// sign those too where the server requires it.
     DataUnsigned,
 }

@@ -103,7 +103,7 @@ fn decode_create_contexts<'a>(
 /// CREATE request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateRequest<'a> {
-    /// Oplock wished for.
+    /// Oplock asked for.
     pub oplock_level: u8,
     /// Access mask.
     pub access: u32,

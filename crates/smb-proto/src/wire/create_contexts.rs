@@ -1,4 +1,4 @@
-//! The contexts of a CREATE (2.2.13.2, 2.2.14.2): what more is wished for, and what was granted.
+//! The contexts of a CREATE (2.2.13.2, 2.2.14.2): what more is asked for, and what was granted.
 //!
 //! Request and reply of one name often differ; then they are two structures here.
 
@@ -95,7 +95,7 @@ impl Message<'_> for DiskId {
 pub struct LeaseContext {
     /// The lease: all opens of a file by one client have the same.
     pub key: [u8; 16],
-    /// Wished for or granted, see [`lease_state`].
+    /// Asked for or granted, see [`lease_state`].
     pub state: u32,
     /// See the constants.
     pub flags: u32,

@@ -42,7 +42,7 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// No answer, or no way there.
+    /// No answer, or no route there.
     Unreachable {
         /// The name as typed.
         server: String,

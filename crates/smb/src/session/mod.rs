@@ -63,7 +63,7 @@ pub(crate) struct Shared {
     /// of one client negotiate at the same time (its bug 15346).
     opening: Mutex<()>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// The ways to the server that are to have a channel.
+    /// The paths to the server that are to have a channel.
     routes: Mutex<Vec<Route>>,
     /// Wakes the thread that keeps them.
     pub(crate) reconnect: Arc<Signal>,

@@ -26,7 +26,7 @@ impl Session {
     /// Opens one more channel between two addresses.
     ///
     /// # Errors
-    /// When there is no way between them or the server does not want it. The session goes on with
+    /// When there is no path between them or the server does not want it. The session goes on with
     /// the channels it has.
     pub fn add_channel(&self, pair: &Pair, nic: Option<&str>) -> Result<ChannelNumber, Error> {
         let port = self.shared.server.port;
@@ -72,7 +72,7 @@ impl Session {
         rejected
     }
 
-    /// From now on, looks for further ways by itself, as long as there are not so many channels: when
+    /// From now on, looks for further paths, as long as there are not so many channels: when
     /// this machine's NICs change or a channel is lost, and else less and less often, the server is
     /// asked for its interfaces again. Nothing is looked for where it has no multichannel, and where
     /// a session does not come back when it is lost.
@@ -94,7 +94,7 @@ impl Session {
             .map_err(|source| system(say("error-smb.cannot-start-thread"), source))
     }
 
-    /// One more session of the same user with the server of a share, over the same ways, and that share
+    /// One more session of the same user with the server of a share, over the same paths, and that share
     /// over it. Its channels are also among [`Self::channels`] of the first one. It is worth it where
     /// the server has one processor at a time work on what comes over one session, as Samba, which has
     /// a process for each.

@@ -11,7 +11,7 @@ use crate::channel_driver::Link;
 use crate::signal::lock;
 use crate::socket::LocalEnd;
 
-/// A way to the server.
+/// A path to the server.
 #[derive(Clone)]
 pub(crate) struct Route {
     pub(super) local: LocalEnd,

@@ -15,7 +15,7 @@ use super::{LocalEnd, SocketOptions, TcpFacts};
 use crate::signal::lock;
 use crate::std_or_shuttle::{Condvar, Mutex};
 
-/// What is on its way to the server at most, in bytes.
+/// What is in flight to the server at most, in bytes.
 const ROOM_BYTES: usize = 10_000;
 /// Who connects from wherever has this address.
 const LOCAL: &str = "10.0.0.1:50000";

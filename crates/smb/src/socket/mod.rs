@@ -51,7 +51,7 @@ pub struct SocketOptions {
     pub receive_buffer: Option<usize>,
     /// Bytes of the send buffer, as `SO_SNDBUF` takes them; ends its auto-tuning.
     pub send_buffer: Option<usize>,
-    /// The largest payload of a segment both ways, in bytes (`TCP_MAXSEG`).
+    /// The largest payload of a segment in both directions, in bytes (`TCP_MAXSEG`).
     pub segment: Option<u32>,
     /// Congestion control by which our end sends, by the system's name for it.
     pub congestion_control: Option<String>,

@@ -38,7 +38,7 @@ struct Line<'a> {
     unit: &'static str,
     engine: Engine,
     runs: Vec<&'a Run>,
-    /// This engine's rate divided by smbclient's, the middle one of all rounds.
+    /// This engine's rate divided by smbclient's, the median of all rounds.
     times_smbclient: Option<f64>,
 }
 

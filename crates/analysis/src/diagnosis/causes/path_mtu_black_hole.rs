@@ -268,7 +268,7 @@ impl<'a> Hole<'a> {
             .is_some_and(|counted| counted.is_bidirectional())
     }
 
-    /// Where they are known to vanish on one of the two ways only.
+    /// Where they are known to vanish in one of the two directions only.
     fn only_way(&self) -> Option<&'static str> {
         let counted = self.proof.vanished?;
         if counted.are_all(counted.seen_by_client) {

@@ -38,8 +38,8 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let text = say("small-requests")
         .with("kinds", names)
         .bytes("bytes", most);
-    // We cannot ask for more than the server takes; half of it shows what the size costs. What the server told is a fact,
-    // which costs a client with fewer requests under way than ours has.
+    // We cannot ask for more than the server takes; half of it shows what the size costs. What the server says is a
+    // fact, which costs a client with fewer requests under way than ours has.
     Some(match costs {
         true => Finding::suspected(text, Decider::Probe, advice),
         false => Finding::counted(text, advice).off_path(),

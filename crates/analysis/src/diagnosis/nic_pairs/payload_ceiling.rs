@@ -99,7 +99,7 @@ impl<'a> Network<'a> {
     }
 }
 
-/// Whether a ceiling is only what the server told, so that nothing loses for being below it.
+/// Whether a ceiling is only what the server advertises, so that nothing loses for being below it.
 pub(in crate::diagnosis) fn is_only_advertised(ceiling: &Estimate) -> bool {
     ceiling
         .caveats
