@@ -156,6 +156,7 @@ hint-measure =
     .or = { $first }, or { $rest }
     .only-smb1 = turn on SMB 2 or 3 at the server, as `server max protocol = SMB3` of Samba does, or update its software
     .incompatible = ask for less with `--dialect-min`, `--dialect-max`, `--sign` or `--encrypt`, or turn it on at the server
+    .small-requests = let the server take larger requests (Samba: `smb2 max read`, `smb2 max write`, `smb2 max trans`, which are 8 MiB by default)
     .connection-lost = the server's own log says whether it or the network ended it
     .no-realm = write the user as `user@REALM`, or give a domain
     .kdc-unreachable = `--kdc HOST` names another KDC; `--ntlm` logs in without one, where that is allowed

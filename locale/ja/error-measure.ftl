@@ -156,6 +156,7 @@ hint-measure =
     .or = { $first } または { $rest }
     .only-smb1 = サーバーで SMB 2 または 3 を有効にするか (Samba: `server max protocol = SMB3`)、サーバーのソフトウェアを更新してください
     .incompatible = `--dialect-min`、`--dialect-max`、`--sign`、`--encrypt` の要求を緩めるか、サーバーでその機能を有効にしてください
+    .small-requests = サーバーが受け付ける要求のサイズを大きくしてください (Samba: `smb2 max read`、`smb2 max write`、`smb2 max trans`。既定値は 8 MiB)
     .connection-lost = サーバーとネットワークのどちらが切断したかは、サーバーのログで確認してください
     .no-realm = ユーザーを `user@REALM` の形式で指定するか、ドメインを指定してください
     .kdc-unreachable = `--kdc HOST` で別の KDC を指定してください。許可されている場合は、`--ntlm` で KDC を使わずにログインできます

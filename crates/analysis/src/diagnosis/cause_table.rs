@@ -148,7 +148,7 @@ causes! {
     SmallRequests "small-requests" small_requests Smb Some("larger-requests"), Settings, SERVER, &[(P::SmallBlock, Burden(0.5))];
     Encryption "encryption" encryption Smb Some("cheaper-cipher"), Protection("hand.protection"), SERVER, &[(P::Cipher, Relief)];
     Signing "signing" signing Smb Some("cheaper-signing"), Protection("hand.protection"), SERVER, &[(P::SigningAlgorithm, Relief), (P::EncryptionForSigning, Sign)];
-    AsynchronousIo "asynchronous-io" asynchronous_io Smb Some("asynchronous"), Settings, SERVER, &[];
+    AsynchronousIo "asynchronous-io" asynchronous_io Smb Some("asynchronous"), Settings, SERVER, &[(P::Sessions, Sign), (P::Connections, Sign)];
     SyncWrites "sync-writes" sync_writes Storage Some("cached-writes"), Protection("hand.durability"), SERVER, &[(P::WriteThrough, Sign)];
     ServerDisk "server-disk" server_disk Storage Some("faster-disk"), Hand("hand.disk"), "disturbs.disks", &[(P::OneBlock, Sign), (P::SparseFile, Sign)];
     LocalDisk "local-disk" local_disk Storage Some("faster-local-disk"), Hand("hand.local-disk"), "disturbs.disks", &[(P::Discard, Sign)];

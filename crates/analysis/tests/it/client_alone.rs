@@ -395,8 +395,8 @@ fn buffers_that_the_file_server_sets_are_no_full_process() {
     let said = |round_trip: u64| {
         let mut well = Well::new();
         well.path.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
-        well.records = ladder([117.5, 117.5, 117.0, 8.1]);
-        well.probes(Direction::Write, ProbeKind::Sessions, 8.1, &[2.0; 6]);
+        well.records = ladder([117.5, 117.5, 117.0, 70.0]);
+        well.probes(Direction::Write, ProbeKind::Sessions, 70.0, &[1.6; 6]);
         let said = well.said(true);
         let mut causes = said.causes.into_iter();
         causes.any(|cause| cause.text.id == "server-processor.process")

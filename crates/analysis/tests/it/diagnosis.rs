@@ -298,7 +298,7 @@ fn channels_that_were_asked_for_in_vain_say_why_without_noise() {
     let blocked = fix(&diagnosis, "channels-2").blocked.as_ref();
     assert_eq!(
         flat(blocked.expect("it is in vain")),
-        "blocked.asked-already asked=2 used=1 why=10.77.2.1 to 10.77.2.2: connection refused"
+        "blocked.asked-already asked=2 used=1 why=(plain text=10.77.2.1 to 10.77.2.2: connection refused)"
     );
 }
 

@@ -103,3 +103,30 @@ fn one_block_proves_no_disk_where_reads_from_memory_are_as_slow() {
     let named = ("server-disk.one-block", State::Proven(Proof::Counter));
     assert_eq!(first(&much), named);
 }
+
+#[test]
+fn writes_that_two_sessions_relieve_while_reads_are_well_wait_in_turn() {
+    let said = without_tcp([117.0, 20.4], |well| {
+        in_order(well);
+        well.probes(Direction::Write, ProbeKind::OneBlock, 20.4, &[1.0; 6]);
+        well.probes(Direction::Write, ProbeKind::Sessions, 20.4, &[1.3; 6]);
+    });
+    assert_eq!(first(&said), ("asynchronous-io.in-turn", State::Suspected));
+    assert!(!ids(&said.causes).contains(&"server-processor"));
+}
+
+#[test]
+fn reading_that_stops_for_as_long_as_a_sender_waits_is_a_loss() {
+    let said = |write: f64| {
+        without_tcp([75.0, write], |well| {
+            in_order(well);
+            in_parts(well, Direction::Read, &[1.56, 1.56, 0.06, 1.56, 0.26]);
+        })
+    };
+    assert_eq!(
+        first(&said(117.0)),
+        ("segments-lost.stops", State::Suspected)
+    );
+    // What stops in both directions is the server.
+    assert!(!ids(&said(75.0).causes).contains(&"segments-lost"));
+}

@@ -8,9 +8,7 @@ use record::{
     SmbSession,
 };
 use smb::copy::Place;
-use smb::{
-    LocalEnd, Login, Mechanism, Negotiated, Pair, Policy, Referrals, Server, Session, Tree,
-};
+use smb::{LocalEnd, Login, Mechanism, Negotiated, Pair, Policy, Referrals, Server, Session, Tree};
 use zeroize::Zeroizing;
 
 use super::session_policy::algorithms;

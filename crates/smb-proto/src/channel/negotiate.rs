@@ -93,8 +93,10 @@ fn agree(
         response.write_bytes_max,
         response.transact_bytes_max,
     ];
-    if sizes.iter().any(|size| *size < SIZE_MIN) {
-        return Err(Error::Incompatible(say("incompatible.small-requests")));
+    let least = sizes.into_iter().min().unwrap_or_default();
+    if least < SIZE_MIN {
+        let text = say("incompatible.small-requests").count("bytes", least);
+        return Err(Error::Incompatible(text));
     }
     let (algorithm, cipher) = match dialect {
         Dialect::Smb202 | Dialect::Smb210 => (SigningAlgorithm::HmacSha256, None),

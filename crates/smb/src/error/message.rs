@@ -194,7 +194,7 @@ pub fn message_of(cause: &(dyn Cause + 'static)) -> Message {
 
 /// An error and its causes, as one message.
 pub(crate) fn chain(error: &Error) -> Message {
-    let below = std::iter::successors(error.source(), |cause| cause.source());
+    let below = std::iter::successors(error.source(), |cause| (*cause).source());
     let messages = std::iter::once(error.message()).chain(below.map(message_of));
     record::chain(messages).unwrap_or_else(|| error.message())
 }

@@ -3,28 +3,23 @@
 use locale::say;
 use record::{ProbeKind, Rung, Target, Value};
 
-use super::server_processor::{is_short, writes_wait};
 use super::{Advice, Decider, Evidence, Finding, setting};
 use crate::rung_and_probe_verdict::Loss;
 
 const KNOBS: [&str; 2] = ["smb.server.aio_read", "smb.server.aio_write"];
 
-/// The part of the time of writing that TCP waits for the network where it is not what limits.
-const NETWORK_IDLE: f64 = 0.5;
-
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     by_setting(seen).or_else(|| in_turn(seen))
 }
 
-/// Writes wait while reads do not, and two sessions gain: for each of them the server does one write after the other. Only
-/// its settings tell whether it has to.
+/// Writes wait while reads do not, and two sessions gain what two connections of one do not: for each session the server
+/// does one write after the other. Only its settings tell whether it has to.
 fn in_turn(seen: &Evidence) -> Option<Finding> {
     let sessions = seen.probed(ProbeKind::Sessions, Rung::Share)?;
-    let is_network = seen
-        .network_share()
-        .is_some_and(|share| share > NETWORK_IDLE);
-    let is_in_turn = sessions.loss == Loss::Loses && writes_wait(seen) && is_short(seen);
-    if seen.network.server.is_some() || !is_in_turn || is_network {
+    let connections = seen.probed(ProbeKind::Connections, Rung::Share);
+    let is_of_each = connections.is_some_and(|found| found.loss == Loss::Loses);
+    let is_in_turn = sessions.loss == Loss::Loses && seen.writes_wait() && seen.is_short_path();
+    if seen.network.server.is_some() || !is_in_turn || is_of_each {
         return None;
     }
     let text = say("asynchronous-io.in-turn").ratio("gain", sessions.ratio.value);

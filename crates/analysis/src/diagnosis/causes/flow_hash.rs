@@ -5,7 +5,6 @@ use record::{HostFacts, Nic, ProbeKind, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
-use crate::diagnosis::causes::server_processor::{OVERTAKEN, SHORT_NANOSECONDS};
 use crate::diagnosis::probe_estimates;
 use crate::rung_and_probe_verdict::Loss;
 
@@ -83,12 +82,8 @@ fn by_connections(seen: &Evidence) -> Option<Finding> {
         .into_iter()
         .find(|direction| seen.loses_in(RungName::Share, *direction))?;
     let is_steady = is_steady(seen.rates(Rung::Share, direction).into_iter());
-    let is_lossy = seen
-        .overtaken(Rung::Share)
-        .is_some_and(|share| share > OVERTAKEN);
-    let is_short = seen
-        .round_trip_min()
-        .is_some_and(|round_trip| round_trip < SHORT_NANOSECONDS);
+    let is_lossy = seen.is_overtaken(Rung::Share);
+    let is_short = seen.round_trip_min().is_some() && seen.is_short_path();
     let is_measured = seen.is_measured(RungName::Tcp);
     (is_steady && is_short && !is_lossy && !is_measured).then(|| {
         let text = say("flow-hash.connections")

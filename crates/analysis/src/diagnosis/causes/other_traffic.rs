@@ -1,11 +1,10 @@
 //! Other programs, or other machines, use the link at the same time.
 
 use locale::say;
-use record::{Direction, ProbeKind, Rung};
+use record::{Direction, ProbeKind, Rung, TrialResult};
 
 use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
 use crate::RungName;
-use crate::diagnosis::ladder_and_probe_trials;
 use crate::rung_and_probe_verdict::Loss;
 
 /// A shortest round trip of a trial that is long for a LAN, in nanoseconds.
@@ -28,6 +27,8 @@ const SEVERAL: [(ProbeKind, Rung, RungName, f64); 3] = [
 /// The part of a line from which on a sample has all of it, and below which others have their part.
 const ALL: f64 = 0.95;
 const PART: f64 = 0.8;
+/// More than all of it is no rate of the line: what was answered comes in heaps.
+const MORE: f64 = 1.1;
 /// The part of a line that a connection gets at least where a few others use it as well. What stops and goes on by itself,
 /// such as a process with a part of a processor, has samples with nothing.
 const NOTHING: f64 = 0.15;
@@ -36,9 +37,10 @@ const MOMENTS: f64 = 0.05;
 const STRETCHES: f64 = 0.25;
 /// The part of all samples in which something of our own, such as its begin, may have been slow.
 const CHANCE: f64 = 0.02;
-/// Segments sent again, and segments that came too early, as a share of all, that are a reason of their own.
+/// Segments sent again, as a share of all, that are a reason of their own.
 const RESENT: f64 = 0.001;
-const OVERTAKEN: f64 = 0.01;
+/// Samples of a trial that tell how it went on.
+const SAMPLES_MIN: usize = 5;
 /// Trials that have such moments, at least.
 const TRIALS_MIN: usize = 2;
 
@@ -88,7 +90,10 @@ fn now_and_then(seen: &Evidence) -> Option<Finding> {
         .into_iter()
         .filter_map(|(kind, rung, ..)| seen.probed(kind, rung))
         .all(|found| found.loss != Loss::DoesNotLose);
-    (is_gained && seen.crowded_host().is_none()).then(|| {
+    // Over a long path TCP takes long to have all of a line again after each loss.
+    let round_trip = seen.round_trip_min();
+    let is_long = round_trip.is_none_or(|it| it >= LONG_NANOSECONDS);
+    (is_gained && !is_long && seen.crowded_host().is_none()).then(|| {
         let text = say("other-traffic.now-and-then")
             .with("direction", direction)
             .share("part", part);
@@ -99,11 +104,8 @@ fn now_and_then(seen: &Evidence) -> Option<Finding> {
 
 fn is_lossy(seen: &Evidence, rung: Rung, direction: Direction) -> bool {
     let resent = seen.resent(rung, direction);
-    let overtaken = match direction {
-        Direction::Read => seen.overtaken(rung),
-        Direction::Write => None,
-    };
-    resent.is_some_and(|share| share > RESENT) || overtaken.is_some_and(|share| share > OVERTAKEN)
+    let is_overtaken = direction == Direction::Read && seen.is_overtaken(rung);
+    resent.is_some_and(|share| share > RESENT) || is_overtaken
 }
 
 /// The median part of the line in samples that do not have all of it, where some do, and none have nothing.
@@ -111,12 +113,18 @@ fn part_beside_others(seen: &Evidence, rung: Rung, direction: Direction) -> Opti
     let ceiling = seen.ceiling(direction)?;
     let trials = seen.trials.iter();
     let trials = trials.filter(|trial| (trial.rung, trial.direction) == (rung, direction));
-    let parts_of = |result| {
-        let parts = ladder_and_probe_trials::parts(result);
-        parts.map(|rate| rate / ceiling).collect::<Vec<f64>>()
+    let parts_of = |result: &TrialResult| {
+        let parts = result.samples.iter().map(|sample| {
+            let seconds = sample.duration.get() as f64 / 1e9;
+            sample.bytes.get() as f64 / seconds / ceiling
+        });
+        parts.collect::<Vec<f64>>()
     };
-    let trials: Vec<Vec<f64>> = trials.map(|trial| parts_of(trial.result)).collect();
-    let with_moments = trials.iter().filter(|parts| parts.iter().any(|part| *part >= ALL));
+    let trials = trials.map(|trial| parts_of(trial.result));
+    let trials: Vec<Vec<f64>> = trials.filter(|parts| parts.len() >= SAMPLES_MIN).collect();
+    let with_moments = trials
+        .iter()
+        .filter(|parts| parts.iter().any(|part| *part >= ALL));
     let samples: Vec<f64> = trials.concat();
     let count = |is_meant: fn(f64) -> bool| {
         let meant = samples.iter().filter(|part| is_meant(**part));
@@ -125,7 +133,7 @@ fn part_beside_others(seen: &Evidence, rung: Rung, direction: Direction) -> Opti
     let comes_and_goes = with_moments.count() >= TRIALS_MIN
         && count(|part| part >= ALL) >= MOMENTS
         && count(|part| part < PART) >= STRETCHES
-        && count(|part| part < NOTHING) < CHANCE;
+        && count(|part| part < NOTHING || part > MORE) < CHANCE;
     let beside = samples.iter().copied().filter(|part| *part < PART);
     comes_and_goes.then(|| median_of(beside))?
 }

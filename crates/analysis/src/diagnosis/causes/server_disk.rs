@@ -41,10 +41,12 @@ fn by_one_block(seen: &Evidence) -> Option<Finding> {
         return None;
     }
     let text = say("server-disk.one-block").ratio("gain", gain);
-    Some(match seen.network.server.is_none() && gain < ONE_BLOCK_GAINS {
-        true => Finding::suspected(text, Decider::Server, advice(seen)),
-        false => Finding::counted(text, advice(seen)),
-    })
+    Some(
+        match seen.network.server.is_none() && gain < ONE_BLOCK_GAINS {
+            true => Finding::suspected(text, Decider::Server, advice(seen)),
+            false => Finding::counted(text, advice(seen)),
+        },
+    )
 }
 
 /// Whether reads from memory, which no disk holds back, lose as well and are not much faster than writes.

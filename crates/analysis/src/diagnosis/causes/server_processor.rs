@@ -9,15 +9,8 @@ use crate::diagnosis::ladder_and_probe_trials;
 use crate::diagnosis::processor_limits::throttled;
 use crate::rung_and_probe_verdict::Loss;
 
-/// A round trip so short that no buffer of usual size holds a connection back.
-pub(super) const SHORT_NANOSECONDS: u64 = 300_000;
-/// Segments out of order, as a share of all, that a loss leaves behind it: each of those that follow in the window.
-/// Processors of ours that handle packets side by side leave fewer.
-pub(super) const OVERTAKEN: f64 = 0.01;
 /// The relative standard deviation of a rate within a trial that comes in bursts: a link or a hop that is full has 0.03.
 const BURSTS: f64 = 0.1;
-/// How much slower writes are than reads, of which the same processor has as much to do, where they wait.
-const WRITES_WAIT: f64 = 1.8;
 /// Samples of a trial that tell it.
 const SAMPLES_MIN: usize = 5;
 const ADVICE: Message = say("fix.server-processor");
@@ -61,8 +54,13 @@ fn one_process(seen: &Evidence) -> Option<Finding> {
     });
     // A server that has time left, or that is slow with writes only, waits for something.
     let server = seen.network.server;
-    let waits = server.is_some_and(|server| seen.is_idle(&server.name)) || writes_wait(seen);
-    if !sessions || streams || !is_beyond_tcp || !is_short(seen) || seen.busy_channel().is_some() {
+    let waits = server.is_some_and(|server| seen.is_idle(&server.name)) || seen.writes_wait();
+    if !sessions
+        || streams
+        || !is_beyond_tcp
+        || !seen.is_short_path()
+        || seen.busy_channel().is_some()
+    {
         return None;
     }
     if waits {
@@ -81,7 +79,8 @@ fn one_connection(seen: &Evidence) -> Option<Finding> {
     let is_process = gains(ProbeKind::Sessions) == Some(Loss::Loses)
         && gains(ProbeKind::Connections) != Some(Loss::Loses);
     let is_ours = seen.busy_channel().is_some();
-    if !is_process || !is_alone(seen) || !is_short_and_clean(seen) || is_ours || writes_wait(seen) {
+    if !is_process || !is_alone(seen) || !is_short_and_clean(seen) || is_ours || seen.writes_wait()
+    {
         return None;
     }
     let text = say(match gains(ProbeKind::Connections) {
@@ -118,32 +117,15 @@ fn burstiness(seen: &Evidence, direction: Direction) -> Option<f64> {
     }))
 }
 
-/// Reads are well, and writes so much slower that no processor is what they lack: they wait for something.
-pub(super) fn writes_wait(seen: &Evidence) -> bool {
-    let rate = |direction| seen.rate(RungName::Share, direction);
-    let both = rate(Direction::Read).zip(rate(Direction::Write));
-    both.is_some_and(|(read, write)| read > write * WRITES_WAIT)
-        && seen.loses_in(RungName::Share, Direction::Write)
-        && !seen.may_lose_in(RungName::Share, Direction::Read)
-}
-
 /// Nobody can look at the server, and raw TCP was not measured.
 fn is_alone(seen: &Evidence) -> bool {
     seen.network.server.is_none() && !seen.is_measured(RungName::Tcp)
 }
 
-/// A path so short that no buffer of usual size holds a connection back.
-pub(super) fn is_short(seen: &Evidence) -> bool {
-    let round_trip = seen.round_trip_min();
-    round_trip.is_none_or(|round_trip| round_trip < SHORT_NANOSECONDS)
-}
-
-/// The same, on which nothing is lost.
+/// A path so short that no buffer of usual size holds a connection back, and on which nothing is lost.
 fn is_short_and_clean(seen: &Evidence) -> bool {
-    let is_lossy = seen
-        .overtaken(Rung::Share)
-        .is_none_or(|share| share > OVERTAKEN);
-    seen.round_trip_min().is_some() && is_short(seen) && !is_lossy
+    let is_known = seen.overtaken(Rung::Share).is_some() && seen.round_trip_min().is_some();
+    is_known && seen.is_short_path() && !seen.is_overtaken(Rung::Share)
 }
 
 /// The share loses both directions, and nothing of what was measured is the reason.

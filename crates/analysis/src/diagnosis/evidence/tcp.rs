@@ -4,6 +4,11 @@ use record::{Direction, Rung, TcpClock};
 
 use super::{Evidence, median_of};
 
+/// A round trip so short that no buffer of usual size holds a connection back.
+const SHORT_NANOSECONDS: u64 = 300_000;
+/// Segments out of order, as a share of all, that a loss leaves behind it: each of those that follow in the window.
+/// Processors of ours that handle packets side by side leave fewer.
+const OVERTAKEN: f64 = 0.01;
 /// What a buffer of TCP holds at least where nobody made it small.
 const SMALLEST_BUFFER_BYTES: f64 = 65_536.0;
 
@@ -106,6 +111,17 @@ impl Evidence<'_> {
         connections
             .filter_map(|connection| connection.tcp?.far_window)
             .max()
+    }
+
+    /// Whether the path is so short that no buffer of usual size holds a connection back, as far as is known.
+    pub(in crate::diagnosis) fn is_short_path(&self) -> bool {
+        let round_trip = self.round_trip_min();
+        round_trip.is_none_or(|round_trip| round_trip < SHORT_NANOSECONDS)
+    }
+
+    /// Whether so many segments came to us before an earlier one that some are lost.
+    pub(in crate::diagnosis) fn is_overtaken(&self, rung: Rung) -> bool {
+        self.overtaken(rung).is_some_and(|share| share > OVERTAKEN)
     }
 
     /// Segments that came to us before an earlier one, as a share of all that we read.

@@ -8,6 +8,8 @@ use crate::{LadderRung, RungName};
 
 /// A rung that is suspected to lose before there is any verdict has less of the one above.
 const FAR_BELOW: f64 = 0.9;
+/// How much slower writes are than reads, of which the same processor has as much to do, where they wait.
+const WRITES_WAIT: f64 = 1.8;
 /// The part of a line from which on it is the line that holds back what uses it, and little else.
 const HELD: f64 = 0.75;
 /// The part of what is lost from which on something that takes so much is why. A flow of work stands still while its
@@ -81,6 +83,15 @@ impl Evidence<'_> {
             }
             Loss::Loses | Loss::DoesNotLose => None,
         }
+    }
+
+    /// Whether reads are well, and writes so much slower that no processor is what they lack: they wait for something.
+    pub(in crate::diagnosis) fn writes_wait(&self) -> bool {
+        let rate = |direction| self.rate(RungName::Share, direction);
+        let both = rate(Direction::Read).zip(rate(Direction::Write));
+        both.is_some_and(|(read, write)| read > write * WRITES_WAIT)
+            && self.loses_in(RungName::Share, Direction::Write)
+            && !self.may_lose_in(RungName::Share, Direction::Read)
     }
 
     pub(in crate::diagnosis) fn may_lose(&self, rung: RungName) -> bool {
