@@ -133,7 +133,7 @@ fn part_beside_others(seen: &Evidence, rung: Rung, direction: Direction) -> Opti
     let comes_and_goes = with_moments.count() >= TRIALS_MIN
         && count(|part| part >= ALL) >= MOMENTS
         && count(|part| part < PART) >= STRETCHES
-        && count(|part| part < NOTHING || part > MORE) < CHANCE;
+        && count(|part| !(NOTHING..=MORE).contains(&part)) < CHANCE;
     let beside = samples.iter().copied().filter(|part| *part < PART);
     comes_and_goes.then(|| median_of(beside))?
 }
