@@ -21,6 +21,14 @@ pub struct Sample {
     pub retransmits: Option<u64>,
 }
 
+impl Sample {
+    /// Payload a second; not finite where it has no length.
+    #[must_use]
+    pub fn bytes_per_second(&self) -> f64 {
+        self.bytes.get() as f64 * 1e9 / self.duration.get() as f64
+    }
+}
+
 /// What one TCP connection did during the counted time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConnectionUse {

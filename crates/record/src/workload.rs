@@ -114,6 +114,15 @@ pub struct ShareWorkload {
     pub timing: Timing,
 }
 
+impl ShareWorkload {
+    /// The most connections that one of its sessions has.
+    #[must_use]
+    pub const fn connections_of_session(&self) -> u32 {
+        self.channels
+            .saturating_add(self.connections.saturating_sub(1))
+    }
+}
+
 const fn one() -> u32 {
     1
 }

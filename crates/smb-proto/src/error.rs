@@ -120,6 +120,9 @@ pub enum FileProblem {
 }
 
 impl Error {
+    /// What is [`Incompatible`](Self::Incompatible) with a server that takes less at a time than a client needs: the id.
+    pub const SMALL_REQUESTS: &str = "incompatible.small-requests";
+
     /// The server answered a request with an error.
     pub fn refused(asked: impl Into<Asked>, status: NtStatus) -> Self {
         Self::Refused {

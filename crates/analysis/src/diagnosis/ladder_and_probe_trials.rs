@@ -2,8 +2,8 @@
 
 use locale::Message;
 use record::{
-    ConnectionUse, Direction, Outcome, ProbeKind, Rung, ServerInterface, Stage, TrialRecord,
-    TrialResult, Workload,
+    ConnectionUse, Direction, Outcome, ProbeKind, Rung, Sample, ServerInterface, Stage,
+    TrialRecord, TrialResult, Workload,
 };
 
 use super::nic_pairs::{Network, Pair};
@@ -292,7 +292,6 @@ pub(super) fn rate_of(trials: &[Measured], rung: Rung, direction: Direction) -> 
 
 /// The rates of the parts of work that is done once.
 pub(super) fn parts(result: &TrialResult) -> impl Iterator<Item = f64> {
-    let samples = result.samples.iter();
-    let rates = samples.map(|one| one.bytes.get() as f64 * 1e9 / one.duration.get() as f64);
+    let rates = result.samples.iter().map(Sample::bytes_per_second);
     rates.filter(|rate| rate.is_finite() && *rate > 0.0)
 }

@@ -4,7 +4,7 @@ use analysis::rung_and_probe_verdict::ANALYSIS_BLOCKS;
 use analysis::{Cause, Diagnosis, Proof, State};
 use record::{
     BitsPerSecond, Bytes, Direction, EngineClock, Nanoseconds, Offload, Outcome, ProbeKind, Record,
-    Rung, Sample, Stage, TcpClock, TcpDetail,
+    Rung, Stage, TcpClock, TcpDetail,
 };
 
 use crate::injected_faults::{Well, ids, without_tcp};
@@ -33,19 +33,6 @@ fn single_requests(well: &mut Well, trials: &[(u64, Nanoseconds)]) {
         }
         well.records.push(Record::Trial(Box::new(trial)));
     }
-}
-
-/// The share's reads saw no segment out of order.
-fn in_order(well: &mut Well) {
-    well.trials(|trial| {
-        if let Outcome::Measured(result) = &mut trial.outcome {
-            result.connections[0].tcp = Some(TcpDetail {
-                round_trip_min: Nanoseconds::new(50_000),
-                out_of_order: Some(0),
-                ..TcpDetail::default()
-            });
-        }
-    });
 }
 
 #[test]
@@ -203,7 +190,7 @@ fn network_or_server_lists_what_only_the_server_would_show() {
 #[test]
 fn two_sessions_that_gain_on_a_short_path_are_one_process_at_the_server() {
     let said = without_tcp([70.0, 117.0], |well| {
-        in_order(well);
+        well.in_order();
         well.probes(Direction::Read, ProbeKind::Sessions, 70.0, &[1.6; 6]);
     });
     assert_eq!(first(&said), ("server-processor", State::Suspected));
@@ -367,21 +354,11 @@ fn a_buffer_that_a_program_may_ask_for_and_the_system_does_not_give_is_proven_by
 fn a_server_that_stops_and_goes_on_is_told_from_a_hop() {
     let said = |swing: f64| {
         without_tcp([25.0, 30.0], |well| {
-            in_order(well);
-            well.trials(|trial| {
-                if let Outcome::Measured(result) = &mut trial.outcome {
-                    let whole = result.samples[0].clone();
-                    let parts = [1.0 - swing, 1.0 + swing].repeat(4);
-                    let bytes = whole.bytes.get() as f64 / 8.0;
-                    let parts = (0..).zip(parts).map(|(number, part)| Sample {
-                        at: Nanoseconds::new(number * 125_000_000),
-                        duration: Nanoseconds::new(125_000_000),
-                        bytes: Bytes::new((bytes * part) as u64),
-                        ..whole.clone()
-                    });
-                    result.samples = parts.collect();
-                }
-            });
+            well.in_order();
+            let parts = [1.0 - swing, 1.0 + swing].repeat(4);
+            for direction in [Direction::Read, Direction::Write] {
+                well.in_parts(direction, &parts);
+            }
         })
     };
     let stops = said(0.2);

@@ -7,7 +7,7 @@ use analysis::{CAUSES, Cause, CauseId, Diagnosis, Layer, Means, Proof, State, an
 use record::{
     AddressRoute, BitsPerSecond, Bytes, Direction, EngineClock, FailureKind, HostFacts, HostLoad,
     HostName, KnobId, LinkModes, Medium, MtuProof, Nanoseconds, NeighbourMtu, NicLoad, Offload,
-    Outcome, PathFacts, ProbeKind, ProcessorLoad, Record, Route, Rung, SHARE_IN_MEMORY,
+    Outcome, PathFacts, ProbeKind, ProcessorLoad, Record, Route, Rung, SHARE_IN_MEMORY, Sample,
     ServerInterface, Setting, Stage, Target, TcpClock, TcpDetail, TrialRecord, Value, Vanished,
     Workload,
 };
@@ -209,6 +209,39 @@ impl Well {
                 self.records.push(Record::Trial(Box::new(trial)));
             }
         }
+    }
+
+    /// A short path on which nothing came out of order.
+    pub(crate) fn in_order(&mut self) {
+        self.trials(|trial| {
+            if let Outcome::Measured(result) = &mut trial.outcome {
+                result.connections[0].tcp = Some(TcpDetail {
+                    round_trip_min: Nanoseconds::new(50_000),
+                    out_of_order: Some(0),
+                    ..TcpDetail::default()
+                });
+            }
+        });
+    }
+
+    /// The trials of a direction consist of samples at these parts of their rate.
+    pub(crate) fn in_parts(&mut self, direction: Direction, parts: &[f64]) {
+        self.trials(|trial| {
+            if trial.workload.direction() == direction
+                && let Outcome::Measured(result) = &mut trial.outcome
+            {
+                let whole = result.samples[0].clone();
+                let length = whole.duration.get() / parts.len() as u64;
+                let bytes = whole.bytes.get() as f64 / parts.len() as f64;
+                let samples = (0..).zip(parts).map(|(number, part)| Sample {
+                    at: Nanoseconds::new(number * length),
+                    duration: Nanoseconds::new(length),
+                    bytes: Bytes::new((bytes * part) as u64),
+                    ..whole.clone()
+                });
+                result.samples = samples.collect();
+            }
+        });
     }
 
     /// The last trial is this repetition of its rung.

@@ -2,52 +2,19 @@
 //! others on the same line. And what one block written over and over does not tell.
 
 use analysis::{Cause, Diagnosis, Proof, State};
-use record::{Bytes, Direction, Nanoseconds, Outcome, ProbeKind, Sample, TcpDetail};
+use record::{Direction, ProbeKind};
 
-use crate::injected_faults::{Well, ids, without_tcp};
+use crate::injected_faults::{ids, without_tcp};
 
 fn first(said: &Diagnosis) -> (&str, State) {
     let first: &Cause = said.named().expect("a cause");
     (first.text.id, first.state)
 }
 
-/// A short path on which nothing came out of order.
-fn in_order(well: &mut Well) {
-    well.trials(|trial| {
-        if let Outcome::Measured(result) = &mut trial.outcome {
-            result.connections[0].tcp = Some(TcpDetail {
-                round_trip_min: Nanoseconds::new(50_000),
-                out_of_order: Some(0),
-                ..TcpDetail::default()
-            });
-        }
-    });
-}
-
-/// The trials consist of samples at these parts of their rate.
-fn in_parts(well: &mut Well, direction: Direction, parts: &[f64]) {
-    well.trials(|trial| {
-        if trial.workload.direction() == direction
-            && let Outcome::Measured(result) = &mut trial.outcome
-        {
-            let whole = result.samples[0].clone();
-            let length = 1_000_000_000 / parts.len() as u64;
-            let bytes = whole.bytes.get() as f64 / parts.len() as f64;
-            let samples = (0..).zip(parts).map(|(number, part)| Sample {
-                at: Nanoseconds::new(number * length),
-                duration: Nanoseconds::new(length),
-                bytes: Bytes::new((bytes * part) as u64),
-                ..whole.clone()
-            });
-            result.samples = samples.collect();
-        }
-    });
-}
-
 /// A read of so much, of which two sessions and two connections of one gain these.
 fn read_of(rate: f64, sessions: f64, connections: f64) -> Diagnosis {
     without_tcp([rate, 117.0], |well| {
-        in_order(well);
+        well.in_order();
         well.probes(Direction::Read, ProbeKind::Sessions, rate, &[sessions; 6]);
         let gains = [connections; 6];
         well.probes(Direction::Read, ProbeKind::Connections, rate, &gains);
@@ -68,8 +35,8 @@ fn two_connections_of_one_session_tell_a_process_from_a_limit_of_each_connection
 fn who_has_all_of_the_line_for_moments_shares_it_with_others_that_come_and_go() {
     let said = |parts: &'static [f64]| {
         without_tcp([75.0, 117.0], |well| {
-            in_order(well);
-            in_parts(well, Direction::Read, parts);
+            well.in_order();
+            well.in_parts(Direction::Read, parts);
             well.probes(Direction::Read, ProbeKind::Sessions, 65.0, &[1.28; 6]);
         })
     };
@@ -107,7 +74,7 @@ fn one_block_proves_no_disk_where_reads_from_memory_are_as_slow() {
 #[test]
 fn writes_that_two_sessions_relieve_while_reads_are_well_wait_in_turn() {
     let said = without_tcp([117.0, 20.4], |well| {
-        in_order(well);
+        well.in_order();
         well.probes(Direction::Write, ProbeKind::OneBlock, 20.4, &[1.0; 6]);
         well.probes(Direction::Write, ProbeKind::Sessions, 20.4, &[1.3; 6]);
     });
@@ -119,8 +86,8 @@ fn writes_that_two_sessions_relieve_while_reads_are_well_wait_in_turn() {
 fn reading_that_stops_for_as_long_as_a_sender_waits_is_a_loss() {
     let said = |write: f64| {
         without_tcp([75.0, write], |well| {
-            in_order(well);
-            in_parts(well, Direction::Read, &[1.56, 1.56, 0.06, 1.56, 0.26]);
+            well.in_order();
+            well.in_parts(Direction::Read, &[1.56, 1.56, 0.06, 1.56, 0.26]);
         })
     };
     assert_eq!(

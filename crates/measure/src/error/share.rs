@@ -129,9 +129,9 @@ fn fixed_hint(error: &smb::Error) -> Option<&'static str> {
         smb::Error::LocalFile { source, .. } if is_full(source) => "hint-measure.local-disk-full",
         smb::Error::OnlySmb1 { .. } => "hint-measure.only-smb1",
         smb::Error::Incompatible {
-            source: smb::ProtocolError::Incompatible(what),
+            source: smb::ProtocolError::Incompatible(reason),
             ..
-        } if what.id == "incompatible.small-requests" => "hint-measure.small-requests",
+        } if reason.id == smb::ProtocolError::SMALL_REQUESTS => "hint-measure.small-requests",
         smb::Error::Incompatible { .. } => "hint-measure.incompatible",
         smb::Error::ConnectionLost { .. } => "hint-measure.connection-lost",
         _ => return None,

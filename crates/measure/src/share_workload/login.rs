@@ -41,16 +41,7 @@ impl Connected {
         workload: &ShareWorkload,
     ) -> Result<Self, Error> {
         let source = workload.socket.source;
-        let connected = Self::leaving(source, share, login, policy, workload.channels)?;
-        let first = connected.session.channels().into_iter().next();
-        let pair = first.map(|first| Pair {
-            local: first.local.ip(),
-            remote: first.remote.ip(),
-        });
-        for pair in (1..workload.connections).filter_map(|_| pair.as_ref()) {
-            connected.session.add_channel(pair, None)?;
-        }
-        Ok(connected)
+        Self::leaving(source, share, login, policy, workload.channels)
     }
 
     fn leaving(
@@ -163,6 +154,21 @@ pub fn agreed(session: &Session, tree: &Tree, rejected: &[Message]) -> Option<Sm
         credit_waits: None,
     };
     Some(agreed.without_channels(rejected))
+}
+
+/// Opens further connections of a session by the addresses of its first one, until there are so many by these.
+pub(super) fn add_connections(session: &Session, connections: u32) -> Result<(), Error> {
+    for _ in 1..connections {
+        let Some(first) = session.channels().into_iter().next() else {
+            break;
+        };
+        let pair = Pair {
+            local: first.local.ip(),
+            remote: first.remote.ip(),
+        };
+        session.add_channel(&pair, None)?;
+    }
+    Ok(())
 }
 
 /// Whether the server took the algorithms that were demanded, where it protects at all.

@@ -21,7 +21,7 @@ use crate::queue_depth_and_latency::Clock;
 use crate::{Error, Stop};
 pub(crate) use bytes_per_connection::connections;
 pub(crate) use login::Connected;
-use login::check_agreed;
+use login::{add_connections, check_agreed};
 pub use login::{agreed, login};
 use session_policy::REQUEST_BYTES;
 pub use session_policy::demanded;
@@ -103,6 +103,9 @@ fn measure(
     check_agreed(&session, &tree, workload)?;
     let more = (1..workload.sessions).map(|_| Session::open_parallel(&tree));
     let more: Vec<(Session, Tree)> = more.collect::<Result<_, _>>()?;
+    for session in [&session].into_iter().chain(more.iter().map(|(it, _)| it)) {
+        add_connections(session, workload.connections)?;
+    }
     let opened = match there {
         Some(path) => Opened::prepared(&tree, workload, path)?,
         None => Opened::of(&tree, workload, stop)?,
@@ -136,8 +139,8 @@ fn measure(
     for opened in others.into_iter().chain([opened]) {
         opened.end(&session)?;
     }
-    let connections = workload.channels + workload.connections - 1;
-    rejected.extend(transfer.losses(connections * workload.sessions));
+    let wanted = workload.connections_of_session() * workload.sessions;
+    rejected.extend(transfer.losses(wanted));
     let agreed = agreed(&session, &tree, &rejected);
     // What was under way when the counted time ended has come by now.
     let last = session.channels();

@@ -26,22 +26,28 @@ pub(crate) fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
     check_ranges(workload)?;
     let usage = |reason: Message| Err(Error::Usage { reason });
     let (block, depth) = requests(workload)?;
-    let (channels, sessions) = (workload.channels, workload.sessions);
-    let connections = workload.connections;
-    for (of, number) in [("sessions", sessions), ("connections", connections)] {
-        if !(1..=SESSIONS_MAX).contains(&number) || sessions.saturating_mul(connections) > depth {
-            return usage(
-                say("error-measure.usage-sessions")
-                    .with("of", of)
-                    .count("number", number)
-                    .count("depth", depth)
-                    .count("most", SESSIONS_MAX),
-            );
-        }
+    let (sessions, connections) = (workload.sessions, workload.connections);
+    // One request of each connection is the least that there can be.
+    let each = sessions.saturating_mul(connections);
+    let wrong = [
+        ("sessions", sessions, sessions),
+        ("connections", connections, each),
+    ];
+    let wrong = wrong
+        .into_iter()
+        .find(|(_, number, least)| !(1..=SESSIONS_MAX).contains(number) || *least > depth);
+    if let Some((of, number, _)) = wrong {
+        return usage(
+            say("error-measure.usage-sessions")
+                .with("of", of)
+                .count("number", number)
+                .count("depth", depth)
+                .count("most", SESSIONS_MAX),
+        );
     }
     let depth = depth / sessions / connections;
-    let channels = channels.saturating_add(connections - 1);
-    let blocks = u64::from(channels) * u64::from(depth) * BLOCKS_PER_REQUEST;
+    let blocks =
+        u64::from(workload.connections_of_session()) * u64::from(depth) * BLOCKS_PER_REQUEST;
     if blocks * block * u64::from(sessions) > MEMORY_BYTES_MAX {
         let memory = blocks * block * u64::from(sessions);
         return usage(say("error-measure.usage-memory").with("memory", memory.to_string()));
@@ -253,6 +259,25 @@ mod tests {
             ShareWorkload {
                 channels: 32,
                 depth: 512,
+                ..good.clone()
+            },
+            ShareWorkload {
+                sessions: 9,
+                depth: 512,
+                ..good.clone()
+            },
+            ShareWorkload {
+                connections: 0,
+                ..good.clone()
+            },
+            ShareWorkload {
+                connections: 9,
+                depth: 512,
+                ..good.clone()
+            },
+            ShareWorkload {
+                sessions: 3,
+                connections: 3,
                 ..good.clone()
             },
         ] {

@@ -296,6 +296,30 @@ fn a_file_for_short_requests_is_soon_written_over_a_long_way() {
 }
 
 #[test]
+fn connections_of_a_session_share_its_addresses_and_its_work() {
+    let far = Far::new("measure-several");
+    for sessions in [1, 2] {
+        let workload = ShareWorkload {
+            sessions,
+            connections: 2,
+            ..share(Direction::Read, 1)
+        };
+        let result = far.run(workload).unwrap();
+        let connections = &result.connections;
+        assert_eq!(connections.len(), 2 * sessions as usize, "{result:?}");
+        let ends = |of: &record::ConnectionUse| (of.local.ip(), of.remote.ip());
+        let first = ends(&connections[0]);
+        assert!(connections.iter().all(|it| ends(it) == first), "{result:?}");
+        assert!(
+            connections.iter().all(|it| it.bytes.get() > 0),
+            "{result:?}"
+        );
+        let session = result.session.expect("it was up");
+        assert_eq!(session.rejected_channels, Vec::<String>::new());
+    }
+}
+
+#[test]
 fn nothing_is_left_on_the_share_after_a_trial_was_killed() {
     let far = Far::new("measure-kill");
     let client = far.lab.namespace("client").unwrap();

@@ -95,7 +95,7 @@ fn agree(
     ];
     let least = sizes.into_iter().min().unwrap_or_default();
     if least < SIZE_MIN {
-        let text = say("incompatible.small-requests").count("bytes", least);
+        let text = say(Error::SMALL_REQUESTS).count("bytes", least);
         return Err(Error::Incompatible(text));
     }
     let (algorithm, cipher) = match dialect {

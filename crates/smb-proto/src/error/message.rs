@@ -4,7 +4,7 @@ use std::fmt;
 
 use locale::{Language, Message, say};
 
-use super::{Error, FileProblem, Malformed};
+use super::{Error, FileProblem, Malformed, Operation};
 
 impl Malformed {
     /// What is wrong, as something that can be said in any language. What it names are parts of messages as the
@@ -50,31 +50,14 @@ impl Error {
                 .with("status", status.to_string()),
             Self::GuestOnly => say("error-protocol.guest-only"),
             Self::Authentication(_) => say("error-protocol.authentication"),
-            Self::AnotherServer => say("error-protocol.another-server"),
-            Self::InvalidRequest(problem) => {
-                say("error-protocol.invalid-request").with("problem", problem)
-            }
-            Self::Source(_) => say("error-protocol.source"),
-            Self::Cancelled => say("error-protocol.cancelled"),
-            _ => self.of_connection(),
-        }
-    }
-
-    /// The same, of a connection that ended or brings too little.
-    fn of_connection(&self) -> Message {
-        match self {
             Self::TimedOut {
                 seconds,
                 waiting_for,
-            } => say("error-protocol.timed-out")
-                .count("seconds", *seconds)
-                .with("operation", waiting_for.message()),
+            } => waited("error-protocol.timed-out", *seconds, *waiting_for),
             Self::Stalled {
                 seconds,
                 waiting_for,
-            } => say("error-protocol.stalled")
-                .count("seconds", *seconds)
-                .with("operation", waiting_for.message()),
+            } => waited("error-protocol.stalled", *seconds, *waiting_for),
             Self::HandleWithheld { path } => {
                 say("error-protocol.handle-withheld").with("path", path)
             }
@@ -83,14 +66,24 @@ impl Error {
             Self::ChannelLost { channel, doing, .. } => say("error-protocol.channel-lost")
                 .count("channel", channel.0)
                 .with("operation", doing.message()),
+            Self::AnotherServer => say("error-protocol.another-server"),
             Self::SessionEnded(_) => say("error-protocol.session-ended"),
             Self::FileChanged { path, problem } => say("error-protocol.file-changed")
                 .with("path", path)
                 .with("problem", problem.message()),
-            // All others are said above.
-            other => format!("{other:?}").into(),
+            Self::InvalidRequest(problem) => {
+                say("error-protocol.invalid-request").with("problem", problem)
+            }
+            Self::Source(_) => say("error-protocol.source"),
+            Self::Cancelled => say("error-protocol.cancelled"),
         }
     }
+}
+
+fn waited(id: &'static str, seconds: u64, waiting_for: Operation) -> Message {
+    say(id)
+        .count("seconds", seconds)
+        .with("operation", waiting_for.message())
 }
 
 impl fmt::Display for Error {

@@ -10,9 +10,6 @@ use crate::rung_and_probe_verdict::Loss;
 
 /// What a port must move of all at least to be used.
 const USED: f64 = 0.1;
-/// Segments sent again, as a share of all, that are a reason of their own.
-const LOSSY: f64 = 0.001;
-
 /// How far the rate of one connection may differ that a link limits.
 const STEADY: f64 = 1.12;
 /// Two connections that share a link move as much as one, within this.
@@ -56,8 +53,7 @@ fn by_streams(seen: &Evidence) -> Option<Finding> {
     let direction = DIRECTIONS
         .into_iter()
         .find(|direction| seen.loses_in(RungName::Tcp, *direction))?;
-    let resent = seen.resent(Rung::Tcp, direction);
-    let is_lossy = resent.is_some_and(|share| share > LOSSY);
+    let is_lossy = seen.is_resent(Rung::Tcp, direction);
     let is_steady = is_steady(seen.rates(Rung::Tcp, direction).into_iter());
     let is_limit = streams.loss == Loss::Loses && is_steady && !is_lossy;
     (is_limit && seen.full_host().is_none()).then(|| {

@@ -1,7 +1,7 @@
 //! Other programs, or other machines, use the link at the same time.
 
 use locale::say;
-use record::{Direction, ProbeKind, Rung, TrialResult};
+use record::{Direction, ProbeKind, Rung, Sample};
 
 use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
 use crate::RungName;
@@ -37,8 +37,6 @@ const MOMENTS: f64 = 0.05;
 const STRETCHES: f64 = 0.25;
 /// The part of all samples in which something of our own, such as its begin, may have been slow.
 const CHANCE: f64 = 0.02;
-/// Segments sent again, as a share of all, that are a reason of their own.
-const RESENT: f64 = 0.001;
 /// Samples of a trial that tell how it went on.
 const SAMPLES_MIN: usize = 5;
 /// Trials that have such moments, at least.
@@ -76,7 +74,7 @@ fn elsewhere(seen: &Evidence) -> Option<Finding> {
 }
 
 /// Where others come and go: one connection has all of the line for moments and a part of it for long, never nothing, and
-/// several gain what those that share a link would. Other work of the server may look alike.
+/// no several are shown to gain nothing. Other work of the server may look alike.
 fn now_and_then(seen: &Evidence) -> Option<Finding> {
     let [tcp, share] = [(Rung::Tcp, RungName::Tcp), (Rung::Share, RungName::Share)];
     let rungs = [tcp, share].into_iter();
@@ -103,9 +101,8 @@ fn now_and_then(seen: &Evidence) -> Option<Finding> {
 }
 
 fn is_lossy(seen: &Evidence, rung: Rung, direction: Direction) -> bool {
-    let resent = seen.resent(rung, direction);
     let is_overtaken = direction == Direction::Read && seen.is_overtaken(rung);
-    resent.is_some_and(|share| share > RESENT) || is_overtaken
+    seen.is_resent(rung, direction) || is_overtaken
 }
 
 /// The median part of the line in samples that do not have all of it, where some do, and none have nothing.
@@ -113,14 +110,10 @@ fn part_beside_others(seen: &Evidence, rung: Rung, direction: Direction) -> Opti
     let ceiling = seen.ceiling(direction)?;
     let trials = seen.trials.iter();
     let trials = trials.filter(|trial| (trial.rung, trial.direction) == (rung, direction));
-    let parts_of = |result: &TrialResult| {
-        let parts = result.samples.iter().map(|sample| {
-            let seconds = sample.duration.get() as f64 / 1e9;
-            sample.bytes.get() as f64 / seconds / ceiling
-        });
-        parts.collect::<Vec<f64>>()
-    };
-    let trials = trials.map(|trial| parts_of(trial.result));
+    let trials = trials.map(|trial| {
+        let rates = trial.result.samples.iter().map(Sample::bytes_per_second);
+        rates.map(|rate| rate / ceiling).collect::<Vec<f64>>()
+    });
     let trials: Vec<Vec<f64>> = trials.filter(|parts| parts.len() >= SAMPLES_MIN).collect();
     let with_moments = trials
         .iter()

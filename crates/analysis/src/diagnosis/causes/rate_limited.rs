@@ -59,9 +59,7 @@ fn by_shape(seen: &Evidence) -> Option<Finding> {
     let rates = seen.rates(Rung::Tcp, direction);
     let least = rates.iter().copied().fold(f64::MAX, f64::min);
     let most = rates.iter().copied().fold(0.0, f64::max);
-    let is_lossy = seen
-        .resent(Rung::Tcp, direction)
-        .is_some_and(|share| share > 0.001);
+    let is_lossy = seen.is_resent(Rung::Tcp, direction);
     if rates.len() < 4 || most > least * STEADY || is_lossy || seen.full_host().is_some() {
         return None;
     }

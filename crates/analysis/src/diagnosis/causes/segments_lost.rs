@@ -138,23 +138,21 @@ fn stops(seen: &Evidence) -> Option<Finding> {
         return None;
     }
     let ceiling = seen.ceiling(direction)?;
+    let part = |sample: &Sample| sample.bytes_per_second() / ceiling;
     let trials = seen.trials.iter();
-    let reads = trials.filter(|trial| (trial.rung, trial.direction) == (Rung::Share, direction));
-    let part = |sample: &Sample| {
-        let seconds = sample.duration.get() as f64 / 1e9;
-        sample.bytes.get() as f64 / seconds / ceiling
-    };
-    let stops = |trial: &&Measured| {
-        let mut samples = trial.result.samples.iter();
-        samples.any(|one| one.duration.get() >= STOP_NANOSECONDS && part(one) < STOPPED)
-    };
-    let goes = |trial: &&Measured| {
-        let samples = trial.result.samples.iter();
-        samples.filter(|one| part(one) >= GOES).count() >= 2
-    };
-    let (all, stopping) = (reads.clone().count(), reads.clone().filter(stops).count());
-    let going = reads.filter(goes).count();
-    let is_timer = all >= TRIALS_MIN && stopping * 2 >= all && going * 4 >= all * 3;
+    let reads: Vec<&[Sample]> = trials
+        .filter(|trial| (trial.rung, trial.direction) == (Rung::Share, direction))
+        .map(|trial| trial.result.samples.as_slice())
+        .collect();
+    let is_stop = |one: &Sample| one.duration.get() >= STOP_NANOSECONDS && part(one) < STOPPED;
+    let stopping = reads.iter().filter(|samples| samples.iter().any(is_stop));
+    let going = reads.iter().filter(|samples| {
+        let going = samples.iter().filter(|one| part(one) >= GOES);
+        going.count() >= 2
+    });
+    let (stopping, going) = (stopping.count(), going.count());
+    let is_timer =
+        reads.len() >= TRIALS_MIN && stopping * 2 >= reads.len() && going * 4 >= reads.len() * 3;
     let text = say("segments-lost.stops");
     is_timer.then(|| Finding::suspected(text, Decider::RawTcp, look_for_it(seen)))
 }

@@ -55,15 +55,8 @@ fn one_process(seen: &Evidence) -> Option<Finding> {
     // A server that has time left, or that is slow with writes only, waits for something.
     let server = seen.network.server;
     let waits = server.is_some_and(|server| seen.is_idle(&server.name)) || seen.writes_wait();
-    if !sessions
-        || streams
-        || !is_beyond_tcp
-        || !seen.is_short_path()
-        || seen.busy_channel().is_some()
-    {
-        return None;
-    }
-    if waits {
+    let is_process = sessions && !streams && is_beyond_tcp && seen.is_short_path() && !waits;
+    if !is_process || seen.busy_channel().is_some() {
         return None;
     }
     Some(Finding::counted(

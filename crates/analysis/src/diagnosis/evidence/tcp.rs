@@ -6,6 +6,8 @@ use super::{Evidence, median_of};
 
 /// A round trip so short that no buffer of usual size holds a connection back.
 const SHORT_NANOSECONDS: u64 = 300_000;
+/// Segments sent again, as a share of all, that are a reason of their own.
+const RESENT: f64 = 0.001;
 /// Segments out of order, as a share of all, that a loss leaves behind it: each of those that follow in the window.
 /// Processors of ours that handle packets side by side leave fewer.
 const OVERTAKEN: f64 = 0.01;
@@ -74,6 +76,12 @@ impl Evidence<'_> {
         let mut sorted = shares;
         sorted.sort_by(f64::total_cmp);
         sorted.get(sorted.len() / 2).copied()
+    }
+
+    /// Whether so many segments had to be sent again that it is a reason of its own.
+    pub(in crate::diagnosis) fn is_resent(&self, rung: Rung, direction: Direction) -> bool {
+        let resent = self.resent(rung, direction);
+        resent.is_some_and(|share| share > RESENT)
     }
 
     /// The shortest round trip that was seen, in nanoseconds.
