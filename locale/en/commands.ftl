@@ -13,7 +13,10 @@ stage =
     .compare = { $experiment }: compare ({ $trials } trials)
     .confirm = { $experiment }: confirm on fresh trials ({ $trials } trials)
     .round = { $what } ({ $trials } trials)
-    .repetitions = measuring { $count } times
+    .repetitions = measuring { $count ->
+            [one] once
+           *[other] { $count } times
+        }
 step =
     .tcp = raw TCP { $direction }
     .share = share { $direction }

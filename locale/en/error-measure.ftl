@@ -94,9 +94,9 @@ error-measure =
     .usage-streams = { $streams } streams; 1 to { $most } are possible
     .usage-channels = { $channels } channels; 1 to { $most } are possible
     .usage-sessions = { $number } { $of ->
-        [connections] connections of a session
-       *[sessions] sessions
-    } with { $depth } requests in flight; 1 to { $most } are possible, each connection with one at least
+            [connections] connections of a session
+           *[sessions] sessions
+        } with { $depth } requests in flight; 1 to { $most } are possible, each connection with one at least
     .usage-depth = { $depth } requests in flight; 1 to { $most } are possible
     .usage-memory = its requests in flight would take { $memory } bytes of memory
     .usage-request = requests of { $bytes } bytes; { $least } to { $most } are possible

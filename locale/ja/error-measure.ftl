@@ -94,9 +94,9 @@ error-measure =
     .usage-streams = ストリーム数が { $streams } です。指定できるのは 1～{ $most } です
     .usage-channels = チャネル数が { $channels } です。指定できるのは 1～{ $most } です
     .usage-sessions = { $of ->
-        [connections] 1 セッションの接続数
-       *[sessions] セッション数
-    }が { $number }、同時に送る要求の数が { $depth } です。指定できる数は 1～{ $most } で、接続ごとに 1 つ以上の要求が必要です
+            [connections] 1 セッションの接続数
+           *[sessions] セッション数
+        }が { $number }、同時に送る要求の数が { $depth } です。指定できる数は 1～{ $most } で、接続ごとに 1 つ以上の要求が必要です
     .usage-depth = 同時に送る要求の数が { $depth } です。指定できるのは 1～{ $most } です
     .usage-memory = 同時に送る要求に { $memory } バイトのメモリーが必要です
     .usage-request = 要求のサイズが { $bytes } バイトです。指定できるのは { $least }～{ $most } バイトです
