@@ -101,11 +101,7 @@ fn measure(
         mut rejected,
     } = Connected::connect_from(&workload.share, login, &policy, workload)?;
     check_agreed(&session, &tree, workload)?;
-    let more = (1..workload.sessions).map(|_| Session::open_parallel(&tree));
-    let more: Vec<(Session, Tree)> = more.collect::<Result<_, _>>()?;
-    for session in [&session].into_iter().chain(more.iter().map(|(it, _)| it)) {
-        add_connections(session, workload.connections)?;
-    }
+    let more = further_sessions(&session, &tree, workload)?;
     let opened = match there {
         Some(path) => Opened::prepared(&tree, workload, path)?,
         None => Opened::of(&tree, workload, stop)?,
@@ -145,6 +141,20 @@ fn measure(
     // What was under way when the counted time ended has come by now.
     let last = session.channels();
     Ok(transfer.into_result(agreed, &last, set_up, latency))
+}
+
+/// The sessions beside the first, once each of them and the first have their connections.
+fn further_sessions(
+    first: &Session,
+    tree: &Tree,
+    workload: &ShareWorkload,
+) -> Result<Vec<(Session, Tree)>, Error> {
+    let more = (1..workload.sessions).map(|_| Session::open_parallel(tree));
+    let more: Vec<(Session, Tree)> = more.collect::<Result<_, _>>()?;
+    for session in [first].into_iter().chain(more.iter().map(|(it, _)| it)) {
+        add_connections(session, workload.connections)?;
+    }
+    Ok(more)
 }
 
 /// Fills a new file, where what is in it counts, and opens it once more where it is only read.

@@ -227,60 +227,23 @@ mod tests {
             (policy.block_bytes, policy.depth, policy.blocks),
             (1 << 20, 8, 16)
         );
-        for bad in [
-            ShareWorkload {
-                channels: 0,
-                ..good.clone()
-            },
-            ShareWorkload {
-                channels: 33,
-                ..good.clone()
-            },
-            ShareWorkload {
-                depth: 0,
-                ..good.clone()
-            },
-            ShareWorkload {
-                depth: 513,
-                ..good.clone()
-            },
-            ShareWorkload {
-                block: Bytes::new(0),
-                ..good.clone()
-            },
-            ShareWorkload {
-                block: Bytes::new(u64::MAX),
-                ..good.clone()
-            },
-            ShareWorkload {
-                file_size: Bytes::new((1 << 20) - 1),
-                ..good.clone()
-            },
-            ShareWorkload {
-                channels: 32,
-                depth: 512,
-                ..good.clone()
-            },
-            ShareWorkload {
-                sessions: 9,
-                depth: 512,
-                ..good.clone()
-            },
-            ShareWorkload {
-                connections: 0,
-                ..good.clone()
-            },
-            ShareWorkload {
-                connections: 9,
-                depth: 512,
-                ..good.clone()
-            },
-            ShareWorkload {
-                sessions: 3,
-                connections: 3,
-                ..good.clone()
-            },
-        ] {
+        let changes: [fn(&mut ShareWorkload); 12] = [
+            |it| it.channels = 0,
+            |it| it.channels = 33,
+            |it| it.depth = 0,
+            |it| it.depth = 513,
+            |it| it.block = Bytes::new(0),
+            |it| it.block = Bytes::new(u64::MAX),
+            |it| it.file_size = Bytes::new((1 << 20) - 1),
+            |it| (it.channels, it.depth) = (32, 512),
+            |it| (it.sessions, it.depth) = (9, 512),
+            |it| it.connections = 0,
+            |it| (it.connections, it.depth) = (9, 512),
+            |it| (it.sessions, it.connections) = (3, 3),
+        ];
+        for change in changes {
+            let mut bad = good.clone();
+            change(&mut bad);
             let refused = super::policy(&bad);
             assert!(matches!(refused, Err(Error::Usage { .. })), "{bad:?}");
         }
