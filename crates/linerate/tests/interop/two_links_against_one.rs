@@ -103,11 +103,12 @@ fn rates(stage: &Stage<'_>, links: usize) -> Result<[f64; 2], Outcome> {
     match DIRECTIONS.map(rate) {
         [Some(write), Some(read)] if said.code == Some(0) && fits => Ok([write, read]),
         _ => Err(Outcome::Failed(format!(
-            "exit code {:?}, not {links} channels, or no rate: {} {} {}",
+            "exit code {:?}, not {links} channels, or no rate: {} {} {}; its kernel: {}",
             said.code,
             said.reason(),
             said.json["sessions"],
-            said.json["bench"]
+            said.json["bench"],
+            stage.kernel_words()
         ))),
     }
 }
