@@ -535,6 +535,27 @@ mod tests {
     }
 
     #[test]
+    fn a_share_whose_first_look_came_to_no_end_is_looked_at_for_longer() {
+        let sample = Sample {
+            at: Nanoseconds::new(0),
+            duration: Nanoseconds::new(1_000_000_000),
+            bytes: Bytes::new(1_000_000),
+            cpu: Nanoseconds::new(0),
+            retransmits: None,
+        };
+        let slow = line(&TrialLine::Result(Box::new(TrialResult {
+            samples: vec![sample],
+            ..TrialResult::default()
+        })));
+        let silence = silence();
+        let path = path(&format!(
+            "case $input in *'\"measured\":1000000000,'*) echo '{slow}';; *) echo '{silence}';; esac"
+        ));
+        // As much each way.
+        assert_eq!(path.pace(&Stop::new()), Some(500_000.0));
+    }
+
+    #[test]
     fn what_is_no_silence_is_said_at_once() {
         let (silence, answer) = (silence(), answer());
         // Nothing was counted: nobody answered at the address, and that took long enough.
