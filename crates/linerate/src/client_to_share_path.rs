@@ -460,15 +460,19 @@ mod tests {
         line(&TrialLine::Failure(failure))
     }
 
-    /// What a trial says that counts to its end.
-    fn sample() -> String {
-        line(&TrialLine::Sample(Sample {
+    fn moved(bytes: u64, nanoseconds: u64) -> Sample {
+        Sample {
             at: Nanoseconds::new(0),
-            duration: Nanoseconds::new(1),
-            bytes: Bytes::new(0),
+            duration: Nanoseconds::new(nanoseconds),
+            bytes: Bytes::new(bytes),
             cpu: Nanoseconds::new(0),
             retransmits: None,
-        }))
+        }
+    }
+
+    /// What a trial says that counts to its end.
+    fn sample() -> String {
+        line(&TrialLine::Sample(moved(0, 1)))
     }
 
     fn answer() -> String {
@@ -536,15 +540,8 @@ mod tests {
 
     #[test]
     fn a_share_whose_first_look_came_to_no_end_is_looked_at_for_longer() {
-        let sample = Sample {
-            at: Nanoseconds::new(0),
-            duration: Nanoseconds::new(1_000_000_000),
-            bytes: Bytes::new(1_000_000),
-            cpu: Nanoseconds::new(0),
-            retransmits: None,
-        };
         let slow = line(&TrialLine::Result(Box::new(TrialResult {
-            samples: vec![sample],
+            samples: vec![moved(1_000_000, 1_000_000_000)],
             ..TrialResult::default()
         })));
         let silence = silence();

@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Lines of a guest's console that tell why it stood still.
 const KERNEL_LINES: usize = 20;
+
 /// The server under another name, which makes it another one.
 const OTHER: &str = "127.0.0.2";
 

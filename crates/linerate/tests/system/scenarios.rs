@@ -380,6 +380,31 @@ fn a_slow_link_is_checked_within_a_minute() {
     }
 }
 
+// Larger frames are offered where the link is full, which it is while no other test runs.
+#[test]
+fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
+    let lab = Lab::up("check");
+    let files = || {
+        let list = ["sh", "-c", "find /etc /run/linerate/shares -type f || true"];
+        ["client", "server"].map(|host| lab.run(host, &list))
+    };
+    let before = (lab.picture(), files());
+    let (_, check) = check(&lab, true);
+    assert!(check.to_string().contains("mtu-9000"), "{check}");
+    let tune = lab
+        .linerate()
+        .args(["tune", SHARE, "--seconds", "0.3", "--dry-run"])
+        .args(lab.ends())
+        .output();
+    let tune = String::from_utf8_lossy(&tune.expect("linerate starts").stdout).into_owned();
+    assert!(
+        tune.contains("ip link set dev lan1 mtu 9000"),
+        "the very commands are missing: {tune}"
+    );
+    assert_eq!((lab.picture(), files()), before);
+    assert_eq!(lab.files_of_the_share(), "");
+}
+
 #[test]
 fn a_buffer_that_is_small_on_a_short_way_is_named() {
     let topology = include_str!("../../../lab/scenarios/small-buffers.toml");

@@ -101,7 +101,8 @@ fn measure(
         mut rejected,
     } = Connected::connect_from(&workload.share, login, &policy, workload)?;
     check_agreed(&session, &tree, workload)?;
-    let more = further_sessions(&session, &tree, workload)?;
+    add_connections(&session, workload.connections)?;
+    let more = further_sessions(&tree, workload)?;
     let opened = match there {
         Some(path) => Opened::prepared(&tree, workload, path)?,
         None => Opened::of(&tree, workload, stop)?,
@@ -143,18 +144,14 @@ fn measure(
     Ok(transfer.into_result(agreed, &last, set_up, latency))
 }
 
-/// The sessions beside the first, once each of them and the first have their connections.
-fn further_sessions(
-    first: &Session,
-    tree: &Tree,
-    workload: &ShareWorkload,
-) -> Result<Vec<(Session, Tree)>, Error> {
-    let more = (1..workload.sessions).map(|_| Session::open_parallel(tree));
-    let more: Vec<(Session, Tree)> = more.collect::<Result<_, _>>()?;
-    for session in [first].into_iter().chain(more.iter().map(|(it, _)| it)) {
-        add_connections(session, workload.connections)?;
-    }
-    Ok(more)
+/// The sessions beside the first, each with its connections.
+fn further_sessions(tree: &Tree, workload: &ShareWorkload) -> Result<Vec<(Session, Tree)>, Error> {
+    let open = |_| {
+        let opened = Session::open_parallel(tree)?;
+        add_connections(&opened.0, workload.connections)?;
+        Ok(opened)
+    };
+    (1..workload.sessions).map(open).collect()
 }
 
 /// Fills a new file, where what is in it counts, and opens it once more where it is only read.

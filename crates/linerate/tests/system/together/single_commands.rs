@@ -478,45 +478,6 @@ fn bench_measures_a_share_and_raw_tcp() {
     assert_eq!(lab.files_of_the_share(), "");
 }
 
-/// A short check.
-fn check(lab: &Lab) -> assert_cmd::Command {
-    let mut check = lab.linerate();
-    check.args(["check", "smb://10.77.1.2/media", "--repetitions", "1"]);
-    check.args(["--seconds", "0.3"]);
-    check
-}
-
-#[test]
-fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
-    let lab = Lab::up("check");
-    let files = || {
-        let list = ["sh", "-c", "find /etc /run/linerate/shares -type f || true"];
-        ["client", "server"].map(|host| lab.run(host, &list))
-    };
-    let before = (lab.picture(), files());
-    let check = check(&lab).arg("--json").args(lab.ends()).output();
-    let check = lab_and_program::json("check", &check.expect("linerate starts").stdout);
-    assert_eq!(check["finished"], true, "{check}");
-    let tune = |more: &[&str]| {
-        let mut tune = lab.linerate();
-        tune.args(["tune", "smb://10.77.1.2/media", "--seconds", "0.3"]);
-        tune.arg("--dry-run").args(more).args(lab.ends());
-        let tune = tune.output().expect("linerate starts");
-        assert_eq!(tune.status.code(), Some(0), "{more:?}: {tune:?}");
-        String::from_utf8_lossy(&tune.stdout).into_owned()
-    };
-    // What it would try depends on how busy this machine is while the path is checked, and with a profile on nothing.
-    let found = tune(&[]);
-    assert!(found.contains("same against same"), "{found}");
-    let of_profile = tune(&["--profile", "high-throughput"]);
-    assert!(
-        of_profile.contains("ethtool -K lan1 gro on"),
-        "the very commands are missing: {of_profile}"
-    );
-    assert_eq!((lab.picture(), files()), before);
-    assert_eq!(lab.files_of_the_share(), "");
-}
-
 #[test]
 fn a_check_that_is_killed_leaves_nothing_on_the_share() {
     let lab = Lab::up("check-killed");
@@ -544,8 +505,10 @@ fn a_check_that_is_killed_leaves_nothing_on_the_share() {
 #[test]
 fn a_run_without_the_far_end_says_what_was_not_measured() {
     let lab = Lab::up("alone");
-    let check = check(&lab)
-        .args(["--client", &lab.host("client")])
+    let check = lab
+        .linerate()
+        .args(["check", "smb://10.77.1.2/media", "--repetitions", "1"])
+        .args(["--seconds", "0.3", "--client", &lab.host("client")])
         .output()
         .expect("linerate starts");
     let told = String::from_utf8_lossy(&check.stdout).into_owned();
