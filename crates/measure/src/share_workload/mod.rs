@@ -101,8 +101,8 @@ fn measure(
         mut rejected,
     } = Connected::connect_from(&workload.share, login, &policy, workload)?;
     check_agreed(&session, &tree, workload)?;
-    add_connections(&session, workload.connections)?;
     let more = further_sessions(&tree, workload)?;
+    add_connections(&session, workload.connections)?;
     let opened = match there {
         Some(path) => Opened::prepared(&tree, workload, path)?,
         None => Opened::of(&tree, workload, stop)?,
@@ -144,7 +144,8 @@ fn measure(
     Ok(transfer.into_result(agreed, &last, set_up, latency))
 }
 
-/// The sessions beside the first, each with its connections.
+/// The sessions beside the first, each with its connections. The first must not have its own yet: a parallel
+/// session is opened by as many ways as the first one has.
 fn further_sessions(tree: &Tree, workload: &ShareWorkload) -> Result<Vec<(Session, Tree)>, Error> {
     let open = |_| {
         let opened = Session::open_parallel(tree)?;
