@@ -19,8 +19,8 @@ pub struct Job {
     pub always: bool,
     /// Only of servers with the POSIX extensions.
     of_posix: bool,
-    /// So many links to the server are needed.
-    links: usize,
+    /// So many links to the server are needed. What measures them has a server that was just started.
+    pub links: usize,
     pub run: fn(&Stage<'_>) -> Outcome,
 }
 

@@ -18,9 +18,6 @@ use super::servers::{FAST_SHARE, LINKS, PASSWORD, Running, SHARE, USER};
 /// Whoever needs longer for one command does not end.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Lines of a guest's console that tell why it stood still.
-const KERNEL_LINES: usize = 20;
-
 /// The server under another name, which makes it another one.
 const OTHER: &str = "127.0.0.2";
 
@@ -79,13 +76,6 @@ impl<'a> Stage<'a> {
     /// Waits until the server lets somebody in: one that stands still for a while is measured afterwards.
     pub fn settle(&self) {
         self.running.settle();
-    }
-
-    /// The last that the kernel of a server of its own said, where it has one.
-    pub fn kernel_words(&self) -> String {
-        let console = self.running.read_file("console");
-        let lines: Vec<&str> = console.lines().collect();
-        lines[lines.len().saturating_sub(KERNEL_LINES)..].join("; ")
     }
 
     /// Another stage of the same server, with its own folder.

@@ -101,9 +101,15 @@ fn say(line: &str) {
 fn run(server: &'static Server, jobs: &[&'static Job]) -> Vec<Row> {
     std::thread::scope(|scope| {
         let on_server = scope.spawn(|| {
-            let running = server.start();
+            let mut running = server.start();
             let mut rows = Vec::new();
             for job in jobs.iter().filter(|it| it.fits(server)) {
+                // A kernel that has met a fault of its own is no server any more.
+                let has_fault = running.kernel_fault().is_some();
+                if has_fault || (job.links > 1 && !rows.is_empty()) {
+                    drop(running);
+                    running = server.start();
+                }
                 if server.links() > 1 {
                     running.settle();
                 }
@@ -115,6 +121,9 @@ fn run(server: &'static Server, jobs: &[&'static Job]) -> Vec<Row> {
                     row.shown(),
                     begun.elapsed().as_secs_f64()
                 ));
+                if let Some(fault) = running.kernel_fault() {
+                    say(&format!("{}: its kernel after that: {fault}", server.name));
+                }
                 rows.push(row);
             }
             rows

@@ -50,6 +50,16 @@ enum Make {
     Ksmbd,
 }
 
+/// What a kernel of Linux says of a fault of its own.
+const KERNEL_FAULTS: [&str; 4] = [
+    "BUG: ",
+    "Oops: ",
+    "general protection fault",
+    "Kernel panic",
+];
+/// Lines of that which are shown.
+const KERNEL_LINES: usize = 30;
+
 /// The guest's end of its first link.
 const KSMBD: Ipv4Addr = Ipv4Addr::new(10, 9, 1, 2);
 
@@ -360,6 +370,17 @@ impl Running {
     /// What it said of itself since it was started, in this file of its folder.
     pub fn read_file(&self, file: &str) -> String {
         fs::read_to_string(self.folder.path().join(file)).unwrap_or_default()
+    }
+
+    /// What its kernel said of a fault of its own, where it has a kernel of its own: after that nothing of it is as it
+    /// should be.
+    pub fn kernel_fault(&self) -> Option<String> {
+        let console = self.read_file("console");
+        let lines: Vec<&str> = console.lines().collect();
+        let is_fault = |line: &&str| KERNEL_FAULTS.iter().any(|words| line.contains(words));
+        let from = lines.iter().position(is_fault)?;
+        let said = lines[from..].iter().take(KERNEL_LINES);
+        Some(said.copied().collect::<Vec<&str>>().join("; "))
     }
 
     /// The folder that it shares, as this process sees it.

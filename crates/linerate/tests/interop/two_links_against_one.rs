@@ -103,12 +103,11 @@ fn rates(stage: &Stage<'_>, links: usize) -> Result<[f64; 2], Outcome> {
     match DIRECTIONS.map(rate) {
         [Some(write), Some(read)] if said.code == Some(0) && fits => Ok([write, read]),
         _ => Err(Outcome::Failed(format!(
-            "exit code {:?}, not {links} channels, or no rate: {} {} {}; its kernel: {}",
+            "exit code {:?}, not {links} channels, or no rate: {} {} {}",
             said.code,
             said.reason(),
             said.json["sessions"],
-            said.json["bench"],
-            stage.kernel_words()
+            said.json["bench"]
         ))),
     }
 }
