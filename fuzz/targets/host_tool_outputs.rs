@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use host::exec::{Exec, Output, Replay};
 use host::knob::{KNOBS, Knob, TargetKind};
-use host::{Host, facts, mounts, shares};
+use host::{Host, facts, mounts, share_mount, shares};
 use libfuzzer_sys::fuzz_target;
 use record::{HostName, Target};
 
@@ -72,4 +72,5 @@ fn look(system: &'static [u8], parts: &[Output]) {
     }));
     let host = Host::new(HostName::new("fuzzed"), exec).expect("a known system");
     drop((facts(&host), shares(&host), mounts(&host)));
+    drop(share_mount(&host, "/mnt/media/rushes"));
 }

@@ -8,6 +8,7 @@ detail-title =
     .packets = packets that pass
     .neighbours = neighbours on the same segment
     .session = the session
+    .mount = the mount of the system's own client
     .files = disks and small files
     .clients = channels that clients would open
     .channels = what each channel carried
@@ -77,6 +78,25 @@ detail-session =
     .with-rss = the server lists `{ $address }` at { $speed } with RSS
     .without-rss = the server lists `{ $address }` at { $speed } without RSS
     .request = one small request takes { $time }
+detail-mount = `{ $source }` on `{ $folder }`, SMB { $dialect ->
+        [absent] of an unknown dialect
+       *[other] { $dialect }
+    }{ $channels ->
+        [absent] ; how many channels is not known
+       *[other] , { $channels }
+    }
+    .requests = it reads { $read } and writes { $write } with each request
+    .encrypted = it encrypts
+    .signed = it signs
+    .unprotected = it neither signs nor encrypts
+    .interface = it knows `{ $address }`{ $speed ->
+        [absent] {""}
+       *[other] {" "}at { $speed }
+    }{ $channels ->
+        [absent] {""}
+       *[other] , channels there: { $channels }
+    }
+    .options = options: { $options }
 detail-client = { $client }: { $pairs ->
         [absent] one, as it came
        *[other] { $pairs }

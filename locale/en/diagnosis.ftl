@@ -13,6 +13,7 @@ headline =
     .loses-suspected = { $loss }; suspected: { $cause }; to decide: { $decides }
     .loses-unknowable = { $loss }; not knowable from here whether { $cause }: { $needs }
     .loses-unexplained = { $loss }; no cause is known
+    .client-itself = { $loss }; none of the mount's options is known to cost so much, so it is the client itself or something between the two that was not measured
     .network-or-server = { $loss }; network or server? not knowable from here: raw TCP was not measured; to decide: { $decides }
     .one-connection = { $loss }; several connections move { $floor }, so one is limited: by its process at the server, or by the path for each connection; to decide: { $decides }
     .server-loses = { $loss }; the network carries all that the link can, so the server's end or the session loses; no cause is known
@@ -93,6 +94,10 @@ loss =
             [absent] {""}
            *[other] {" "}[{ $low }, { $high }]
         } of what it gives from memory: { $rate } of { $whole }
+    .system-client = the system's own client ({ $direction }) reaches { $share }{ $low ->
+            [absent] {""}
+           *[other] {" "}[{ $low }, { $high }]
+        } of what linerate's reaches on the same share: { $rate } of { $whole }
 gain = without it: { $gain }{ $low ->
         [absent] {""}
        *[other] {" "}[{ $low }, { $high }]
@@ -109,6 +114,7 @@ decide =
     .tune = `linerate tune` tries the remedy and keeps it if it helps
     .cheaper-cipher = repeat this check with `--thorough`; where the server refuses AES-GCM, let it offer that first
     .elsewhere = check the share by the other address
+    .mount-again = mount it a second time with these options and `nosharesock`, and check that folder
     .quiet-time = repeat this check while the other machines on that network are off
     .cable = connect a cable and repeat this check
     .iw = `iw dev NIC station dump` shows retries
@@ -286,6 +292,13 @@ lists-foreign = {" "}and lists `{ $address }`, which it does not have
 one-link-idle =
     .dead = the link of `{ $nic }` to `{ $remote }` is dead: nothing answers there
 
+## Causes: the system's own client
+
+mount-old-dialect = the mount `{ $folder }` speaks SMB { $dialect }, though the server speaks { $newer } with linerate
+mount-sync = the mount `{ $folder }` has the option `sync`: each write waits until the server has the one before
+mount-small-requests = the mount `{ $folder }` moves { $bytes } bytes with each request, and the server takes more
+mount-one-connection = the mount `{ $folder }` has one connection, and { $channels } together move more
+
 ## Causes: where and not why
 
 measured-above-ceiling = the share ({ $direction }) moves { $rate }, more than the { $ceiling } that fit through the NICs in use: the link is not what its facts say, or the bytes took another path
@@ -372,6 +385,7 @@ fix =
     .multichannel-on = turn multichannel on at the server (Samba: `server multi channel support = yes`)
     .true-advertisement = let the server list what its NICs are (Samba: `interfaces = "ADDRESS;speed=...,capability=RSS"` for each)
     .dead-link = look at the cable and ports of `{ $nic }`, and at the address of its other end
+    .mount-again = unmount `{ $folder }` and mount it with `{ $options }`, where FILE holds user and password
     .channels = use { $links } links at once by SMB multichannel ({ $nics })
     .mtu = set MTU { $mtu } on { $nics }{ $neighbours ->
             [absent] {""}
@@ -393,6 +407,7 @@ hand =
     .cable = it takes another cable or port
     .cable-or-switch = it takes another cable, port or switch
     .wifi = what else uses the Wi-Fi, and where a cable could lie, only you know
+    .mount = linerate never unmounts what somebody mounted: programs may have files of it open
     .tunnel = a tunnel protects what is sent, and what must go through it only you know
     .rate-limit = who limits the rate, and why, only you know
     .address = the server has to be called by another address, or the routes changed: check it that way and compare
@@ -430,6 +445,7 @@ disturbs =
     .link = the link, for a moment: many drivers reset the NIC
     .links = these links, for a moment at each change: many drivers reset the NIC
     .until-restart = these links, for a moment; what the commands set lasts until the next start
+    .mount = whatever has files of that mount open
     .hands = whatever uses the link while somebody works on it
     .wifi = whatever uses the Wi-Fi at that moment
     .tunnel = whatever uses the tunnel while its routes change

@@ -14,6 +14,7 @@ rung =
     .streams = streams
     .share = share
     .channels = channels
+    .system-client = mount
     .disk = disk
     .copy = copy
     .in-direction = { $rung } { $direction }

@@ -8,6 +8,7 @@ detail-title =
     .packets = 通過できるパケット
     .neighbours = 同じセグメントのほかのホスト
     .session = セッション
+    .mount = システムの SMB クライアントのマウント
     .files = ディスクと小さなファイル
     .clients = クライアントが開くチャネル
     .channels = 各チャネルの実測速度
@@ -71,6 +72,25 @@ detail-session =
     .with-rss = サーバーが通知したインターフェイス: `{ $address }`、{ $speed }、RSS あり
     .without-rss = サーバーが通知したインターフェイス: `{ $address }`、{ $speed }、RSS なし
     .request = 小さな要求 1 回の所要時間 { $time }
+detail-mount = `{ $folder }` に `{ $source }`、SMB { $dialect ->
+        [absent] バージョン不明
+       *[other] { $dialect }
+    }{ $channels ->
+        [absent] 、チャネル数不明
+       *[other] 、{ $channels }
+    }
+    .requests = 1 回の要求のサイズ: 読み取り { $read }、書き込み { $write }
+    .encrypted = 暗号化あり
+    .signed = 署名あり
+    .unprotected = 署名、暗号化ともになし
+    .interface = クライアントが知るサーバーのインターフェイス: `{ $address }`{ $speed ->
+        [absent] {""}
+       *[other] 、{ $speed }
+    }{ $channels ->
+        [absent] {""}
+       *[other] 、チャネル数 { $channels }
+    }
+    .options = オプション: { $options }
 detail-client = { $client }: { $pairs ->
         [absent] 最初の接続の 1 チャネルのみ
        *[other] { $pairs }

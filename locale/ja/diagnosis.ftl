@@ -13,6 +13,7 @@ headline =
     .loses-suspected = { $loss }。疑い: { $cause }。判定するには: { $decides }
     .loses-unknowable = { $loss }。次が原因かどうかは、ここからは判定できません: { $cause }。判定するには: { $needs }
     .loses-unexplained = { $loss }。原因は不明です
+    .client-itself = { $loss }。マウントオプションには、これほど速度を下げると知られているものがありません。クライアント自体か、測定していない要因によるものです
     .network-or-server = { $loss }。TCP 単体を測定していないため、原因がネットワークとサーバーのどちらにあるかは、ここからは判定できません。判定するには: { $decides }
     .one-connection = { $loss }。複数の接続では { $floor } 出るため、接続ごとに制限がかかっています。制限しているのは、サーバー側のプロセスか経路です。判定するには: { $decides }
     .server-loses = { $loss }。ネットワークはリンクの上限まで速度が出るため、原因はサーバー側かセッションにあります。具体的な原因は不明です
@@ -93,6 +94,10 @@ loss =
             [absent] {""}
            *[other] {" "}[{ $low }, { $high }]
         } です ({ $whole } に対して { $rate })
+    .system-client = システムの SMB クライアント ({ $direction }) の速度は、同じ共有での linerate の { $share }{ $low ->
+            [absent] {""}
+           *[other] {" "}[{ $low }, { $high }]
+        } です ({ $whole } に対して { $rate })
 gain = この原因を取り除くと速度は { $gain }{ $low ->
         [absent] {""}
        *[other] {" "}[{ $low }, { $high }]
@@ -109,6 +114,7 @@ decide =
     .tune = `linerate tune` で対策を試してください (効果があれば設定を残します)
     .cheaper-cipher = `--thorough` を付けてチェックを再実行してください。サーバーが AES-GCM を拒否する場合は、先にサーバーで AES-GCM を使えるようにしてください
     .elsewhere = もう一方のアドレスで共有をチェックしてください
+    .mount-again = このオプションに `nosharesock` を加えて別のフォルダーにもう 1 つマウントし、そのフォルダーをチェックしてください
     .quiet-time = そのネットワークにあるほかの機器を停止して、チェックを再実行してください
     .cable = 有線で接続して、チェックを再実行してください
     .iw = `iw dev NIC station dump` で再送回数を確認してください
@@ -286,6 +292,13 @@ lists-foreign = 。代わりに、サーバーに存在しない `{ $address }` 
 one-link-idle =
     .dead = `{ $nic }` から `{ $remote }` へのリンクが通じていません。相手側から応答がありません
 
+## Causes: the system's own client
+
+mount-old-dialect = マウント `{ $folder }` の通信は SMB { $dialect } ですが、サーバーは linerate とは { $newer } で通信します
+mount-sync = マウント `{ $folder }` に `sync` オプションがあります。書き込みは、直前の書き込みがサーバーに届くまで待たされます
+mount-small-requests = マウント `{ $folder }` の 1 回の要求は { $bytes } バイトですが、サーバーはこれより大きい要求を受け付けます
+mount-one-connection = マウント `{ $folder }` の接続は 1 本ですが、{ $channels } 本を同時に使う方が速くなります
+
 ## Causes: where and not why
 
 measured-above-ceiling = 共有 ({ $direction }) の速度 { $rate } が、使用中の NIC の上限 { $ceiling } を超えています。リンクの情報が実際と異なるか、データが別の経路を通っています
@@ -372,6 +385,7 @@ fix =
     .multichannel-on = サーバーで SMB マルチチャネルを有効にしてください (Samba: `server multi channel support = yes`)
     .true-advertisement = サーバーが NIC の実際の情報を通知するように設定してください (Samba: NIC ごとに `interfaces = "ADDRESS;speed=...,capability=RSS"`)
     .dead-link = `{ $nic }` のケーブルとポート、および相手側のアドレスを確認してください
+    .mount-again = `{ $folder }` のマウントを解除し、`{ $options }` を指定してマウントし直してください (FILE はユーザー名とパスワードのファイル)
     .channels = SMB マルチチャネルで { $links } 本のリンクを同時に使ってください ({ $nics })
     .mtu = { $nics } の MTU を { $mtu } に設定してください{ $neighbours ->
             [absent] {""}
@@ -393,6 +407,7 @@ hand =
     .cable = 別のケーブルまたはポートが必要です
     .cable-or-switch = 別のケーブル、ポート、またはスイッチが必要です
     .wifi = Wi-Fi を使うほかの通信や、有線を引ける場所は、linerate には分かりません
+    .mount = ファイルを開いているプログラムがあり得るため、linerate は既存のマウントを解除しません
     .tunnel = トンネルは通信を保護しています。トンネルを通す必要がある通信は、linerate には分かりません
     .rate-limit = だれが何のために速度を制限しているかは、linerate には分かりません
     .address = 別のアドレスでサーバーに接続するか、ルートを変更する必要があります。その状態でチェックして比較してください
@@ -430,6 +445,7 @@ disturbs =
     .link = リンクの一時的な切断 (多くのドライバーは NIC をリセットします)
     .links = 該当するリンクの一時的な切断 (変更のたびに発生。多くのドライバーは NIC をリセットします)
     .until-restart = 該当するリンクの一時的な切断 (コマンドによる設定は次の再起動まで有効です)
+    .mount = そのマウントのファイルを開いているすべてのプログラム
     .hands = 作業中にそのリンクを使う通信
     .wifi = 作業中に Wi-Fi を使う通信
     .tunnel = ルートの変更中にトンネルを使う通信

@@ -14,6 +14,7 @@ rung =
     .streams = 多重 TCP
     .share = 共有
     .channels = チャネル
+    .system-client = マウント
     .disk = ディスク
     .copy = コピー
     .in-direction = { $rung } { $direction }

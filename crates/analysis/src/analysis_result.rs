@@ -85,8 +85,8 @@ pub struct BenchSamples {
     pub server_cpu_per_byte: Option<Estimate>,
     /// Segments retransmitted at our end over all repetitions, where the system says so.
     pub retransmits: Option<u64>,
-    /// Payload in bytes per second that fits through the NICs in use, where more than that came out: then
-    /// the link is not what its facts say, or the bytes took another path.
+    /// Bytes of payload per second that fit through the NICs in use, where more came out: the link is not what its
+    /// facts say, or the bytes took another path.
     #[serde(rename = "more_than_fits")]
     pub exceeded: Option<f64>,
     /// Repetitions that failed, with their reasons.
@@ -145,8 +145,7 @@ pub struct NoiseFloor {
     /// Smallest difference, as a share of 1, that as many blocks would show.
     #[serde(rename = "smallest_detectable_share")]
     pub smallest_detectable: Option<f64>,
-    /// Whether baseline against itself came out different, so that nothing else of this response can be
-    /// believed.
+    /// Whether baseline against itself came out different, so that nothing else of this response can be believed.
     pub alarm: bool,
 }
 
@@ -220,6 +219,8 @@ pub enum RungName {
     Share,
     /// The share through several channels.
     Channels,
+    /// The share through the system's own client.
+    SystemClient,
     /// A file that the server reads from its disk.
     Disk,
     /// A file that is copied to a disk of the client.
@@ -478,8 +479,7 @@ pub struct ChannelUse {
     pub rate: Estimate,
     /// Its share of the whole.
     pub share: Estimate,
-    /// What all channels over its two NICs carried, as a share of what fits through these; none where
-    /// that is not known, or other channels use one of the two.
+    /// What all channels over its two NICs carried, of what fits; none where unknown, or others use one of the two.
     pub of_line: Option<Estimate>,
 }
 

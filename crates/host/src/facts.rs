@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use record::{BitsPerSecond, Fingerprint, HostFacts, Nic, System, Target};
+use record::{BitsPerSecond, Fingerprint, HostFacts, Nic, ShareMount, System, Target};
 
 use crate::exec::{self, Command, Once, Output};
 use crate::knob;
 use crate::tool_output::tc::Shaper;
-use crate::tool_output::{Facts, ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows};
+use crate::tool_output::{
+    Facts, cifs, ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows,
+};
 use crate::{Error, Host, identity_commands, parse_identity};
 
 /// Most interfaces whose drivers are asked; of the others only what `ip` says is known.
@@ -148,6 +150,67 @@ pub fn mounts(host: &Host) -> Result<Vec<String>, Error> {
         _ => knob::mounts_in,
     });
     Ok(mounts.unwrap_or_default())
+}
+
+/// The SMB share that is mounted at a folder of a Linux host or above it; none where the folder is no part of one.
+/// Its file system is asked nothing as long as the folder's name tells, for a mount whose server is gone may answer
+/// never; a folder that is reached through a link is looked for where that leads. With it comes the folder's place
+/// below the mount, which is empty for its top.
+///
+/// # Errors
+/// When the host cannot be reached.
+pub fn share_mount(host: &Host, folder: &str) -> Result<Option<(ShareMount, String)>, Error> {
+    if host.system != System::Linux {
+        return Ok(None);
+    }
+    let commands = [
+        knob::show_mounts(),
+        Command::new(["cat", "/proc/fs/cifs/DebugData"]),
+    ];
+    let outputs = host.exec.run(&commands)?;
+    let said: Vec<String> = outputs
+        .iter()
+        .map(|output| output.text().unwrap_or_default())
+        .collect();
+    let [mounts, debug_data] = said.as_slice() else {
+        return Ok(None);
+    };
+    if let Some(found) = mount_above(mounts, debug_data, folder) {
+        return Ok(Some(found));
+    }
+    let resolved = host
+        .exec
+        .run(&[Command::new(["readlink", "-f", "--", folder])])?;
+    let resolved = resolved.first().and_then(Output::text).unwrap_or_default();
+    Ok(mount_above(
+        mounts,
+        debug_data,
+        resolved.trim_end_matches('\n'),
+    ))
+}
+
+/// The share whose mount holds a folder: that of the longest name, and of those the last.
+fn mount_above(mounts: &str, debug_data: &str, folder: &str) -> Option<(ShareMount, String)> {
+    let below = |mounted: &str| {
+        let rest = folder.strip_prefix(mounted.trim_end_matches('/'));
+        rest.filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let lines = mounts.lines();
+    // Whatever else is mounted below the share is no part of it.
+    let above = lines
+        .filter_map(|line| Some((cifs::folder(line)?, line)))
+        .filter(|(mounted, _)| below(mounted).is_some())
+        .max_by_key(|(mounted, _)| mounted.len());
+    let row = cifs::mounts(above?.1).next()?;
+    let mut mount = ShareMount {
+        folder: row.folder,
+        source: row.source,
+        options: row.options.to_owned(),
+        ..ShareMount::default()
+    };
+    cifs::add_session(&mut mount, debug_data);
+    let below = below(&mount.folder)?.trim_matches('/').to_owned();
+    Some((mount, below))
 }
 
 /// All of a Windows host or a Mac in one batch: each command asks for all interfaces.
@@ -342,5 +405,47 @@ fn nic(link: &ip::Link, outputs: &[Output], shaper: Option<&Shaper>) -> Nic {
         offloads: ethtool::offloads(&features),
         rx_queues,
         tx_queues,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mount_above;
+
+    const MOUNTS: &str = "/dev/sda / ext4 rw 0 0
+//nas/media /mnt/my\\040media cifs rw,vers=3.1.1 0 0
+//nas/media/deep /mnt/my\\040media/deep cifs rw,vers=3.0 0 0
+tmpfs /mnt/my\\040media/cache tmpfs rw 0 0
+//old/media /srv/a cifs rw 0 0
+//new/media /srv/a smb3 rw 0 0
+";
+
+    #[test]
+    fn the_nearest_mount_holds_a_folder_and_the_last_of_two_lies_above() {
+        let found = |folder: &str| {
+            let (mount, below) = mount_above(MOUNTS, "", folder)?;
+            Some(format!("{} {below}", mount.source))
+        };
+        assert_eq!(found("/mnt/my media").as_deref(), Some("//nas/media "));
+        assert_eq!(found("/mnt/my media/").as_deref(), Some("//nas/media "));
+        assert_eq!(
+            found("/mnt/my media/a/b").as_deref(),
+            Some("//nas/media a/b")
+        );
+        assert_eq!(
+            found("/mnt/my media/deep/a").as_deref(),
+            Some("//nas/media/deep a")
+        );
+        assert_eq!(found("/srv/a").as_deref(), Some("//new/media "));
+        for other in [
+            "/",
+            "/mnt",
+            "/mnt/my media/cache/x",
+            "/mnt/my mediathek",
+            "mnt",
+            "",
+        ] {
+            assert_eq!(found(other), None, "{other}");
+        }
     }
 }

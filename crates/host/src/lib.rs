@@ -21,7 +21,7 @@ use record::{HostName, System};
 
 pub use change::{journal, lease};
 pub use error::{Error, Place};
-pub use facts::{facts, mounts, prefetch, shares};
+pub use facts::{facts, mounts, prefetch, share_mount, shares};
 
 use exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
 

@@ -113,6 +113,18 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
+    /// The lab has no share.
+    NoShare {
+        /// The lab.
+        lab: String,
+    },
+    /// The kernel that stands for a host did not come to an end.
+    Guest {
+        /// The host.
+        host: String,
+        /// What it said last.
+        said: String,
+    },
     /// Samba does not answer.
     Samba {
         /// Its host.
@@ -145,6 +157,8 @@ impl Error {
             | Self::OnlyLinux
             | Self::NotRoot
             | Self::NotInstalled { .. }
+            | Self::NoShare { .. }
+            | Self::Guest { .. }
             | Self::NameTaken { .. } => FailureKind::Refused,
             Self::NoSuchLab { .. }
             | Self::NoSuchHost { .. }
@@ -172,6 +186,8 @@ impl Error {
             }
             Self::NoSuchHost { others, .. } => one_of(others, "hint-lab.no-host"),
             Self::Starting { .. } => say("hint-lab.starting"),
+            Self::NoShare { .. } => say("hint-lab.no-share"),
+            Self::Guest { .. } => say("hint-lab.guest"),
             Self::NotUp { failure, .. } => failure.message(failure.hint.as_ref()?),
             Self::Run { source, .. } => return source.hint(),
             _ => return None,
@@ -214,6 +230,10 @@ impl Error {
             Self::NoSuchLab { name, .. } => say("error-lab.no-lab").with("name", name),
             Self::NoSuchHost { lab, host, .. } => {
                 say("error-lab.no-host").with("lab", lab).with("host", host)
+            }
+            Self::NoShare { lab } => say("error-lab.no-share").with("lab", lab),
+            Self::Guest { host, said } => {
+                say("error-lab.guest").with("host", host).with("said", said)
             }
             Self::Starting { name } => say("error-lab.starting").with("name", name),
             Self::Talk { name, .. } => say("error-lab.talk").with("name", name),

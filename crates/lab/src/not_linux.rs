@@ -79,6 +79,14 @@ impl Lab {
         match *self {}
     }
 
+    /// Runs a program on a host with the lab's share mounted.
+    ///
+    /// # Errors
+    /// Never: there is no lab to ask.
+    pub fn run_mounted(&self, _node: &str, _options: &str, _argv: &[String]) -> Result<Ran, Error> {
+        match *self {}
+    }
+
     /// The file with user name and password of the shares.
     #[must_use]
     pub fn credentials(&self) -> PathBuf {

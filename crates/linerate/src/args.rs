@@ -192,6 +192,12 @@ pub enum LabCommand {
     Run {
         /// `HOST` where one lab runs, else `LAB/HOST` or `lab://LAB/HOST`
         host: String,
+        /// Mount the lab's first share at `/mnt/SHARE` meanwhile, by Linux's own SMB client
+        ///
+        /// with these options, as `vers=3.1.1,multichannel`; beside them is who logs in. A kernel of its own stands
+        /// for the host (user-mode Linux), and what the command prints is shown when it has ended
+        #[arg(long, value_name = "OPTIONS")]
+        mount: Option<String>,
         /// The command and its arguments
         #[arg(last = true, required = true)]
         command: Vec<String>,

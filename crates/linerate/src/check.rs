@@ -18,7 +18,7 @@ use crate::client_to_share_path::{SharePath, folder, resolve, timing};
 use crate::failure::CommandError;
 use crate::run_file_recorder::{self, Recorder};
 use crate::stdout_and_stderr::Progress;
-use crate::{changes, ctrl_c, path_facts, share};
+use crate::{changes, ctrl_c, mounted_share, path_facts};
 
 /// Most trials of one check, whatever would still change what can be said.
 const TRIALS_MAX: usize = 1000;
@@ -49,14 +49,17 @@ const RUNGS: [Rung; 6] = [
 
 /// Runs `check`.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
-    let typed = share::parse(&arguments.share)?;
     // Before anybody is asked for a password: it shows whether a copy can go there only after all else.
     if let Some(into) = &arguments.into {
         folder(into, &arguments.path.client)?;
     }
     let stop = ctrl_c::listen()?;
+    let (typed, mounted) = mounted_share::named(&arguments.share, &arguments.path, &stop)?;
     changes::tell_leftovers();
-    let path = SharePath::open(typed, &arguments.path, &stop)?;
+    let path = SharePath {
+        mounted,
+        ..SharePath::open(typed, &arguments.path, &stop)?
+    };
     let file = measure(arguments, &path, &RUNGS, &stop)?;
     let analysis = run_file_recorder::show(&file, &arguments.output)?;
     Ok(run_file_recorder::exit_code(&analysis))
@@ -79,9 +82,12 @@ pub fn measure(
     progress.stage(&text("stage.path"));
     let (whole_path, asked) = (path.clone(), stop.clone());
     let seen = ctrl_c::unless_asked(stop, move || see(&whole_path, &asked))?;
+    // A folder is no place for whoever repeats this elsewhere.
+    let user = path.share.user.as_deref();
+    let target = record::with_user(&path.share.address.to_string(), user);
     let mut recorder = Recorder::with_facts(
         &arguments.output,
-        (&arguments.share, &arguments.path.login),
+        (&target, &arguments.path.login),
         header,
         seed,
         seen.facts.clone(),
@@ -147,6 +153,7 @@ fn base(
         rounds: arguments.repetitions,
         read_only: arguments.read_only,
         folder: arguments.into.clone(),
+        mounted: path.mounted.as_ref().map(|it| it.folder.clone()),
     }
 }
 
@@ -294,6 +301,7 @@ fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
         }
     }
     looked.missing.extend(missing);
+    looked.mount = path.mounted.as_ref().map(|it| it.mount.clone());
     Ok(Seen {
         address,
         facts,

@@ -17,6 +17,7 @@ use record::{
 use crate::args::PathArguments;
 use crate::credentials::{Client, OfFile};
 use crate::failure::{CommandError, Kind};
+use crate::mounted_share::Mounted;
 use crate::share::TypedShare;
 use crate::{credentials, ctrl_c, hosts, optional_host_facts, stdout_and_stderr};
 
@@ -74,6 +75,8 @@ pub struct SharePath {
     pub demands: Demands,
     /// What starts trials on the client.
     pub runner: Runner,
+    /// How the client's system has the share mounted, where it was named by that.
+    pub mounted: Option<Mounted>,
 }
 
 /// The two ends, without any share. Whoever asks to stop is not kept waiting for a host that does not
@@ -145,6 +148,7 @@ impl SharePath {
             credentials,
             demands,
             runner,
+            mounted: None,
         })
     }
 
@@ -448,6 +452,7 @@ mod tests {
                 Arc::new(Local::with_prefix(["sh", "-c", &script])),
                 "program",
             ),
+            mounted: None,
         }
     }
 

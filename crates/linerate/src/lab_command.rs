@@ -113,7 +113,11 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
             Ok(ExitCode::SUCCESS)
         }
         LabCommand::Scenarios(arguments) => scenarios(arguments),
-        LabCommand::Run { host, command } => run_on(host, command),
+        LabCommand::Run {
+            host,
+            mount,
+            command,
+        } => run_on(host, mount.as_deref(), command),
         LabCommand::List(arguments) => list(arguments),
         LabCommand::Down {
             name,
@@ -248,7 +252,7 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
     }
 }
 
-fn run_on(typed: &str, command: &[String]) -> Result<ExitCode, CommandError> {
+fn run_on(typed: &str, mount: Option<&str>, command: &[String]) -> Result<ExitCode, CommandError> {
     let full = match (typed.starts_with("lab://"), typed.contains('/')) {
         (true, _) => typed.to_owned(),
         (false, true) => format!("lab://{typed}"),
@@ -258,7 +262,12 @@ fn run_on(typed: &str, command: &[String]) -> Result<ExitCode, CommandError> {
         let sentence = say("error-check.no-lab-host").with("host", typed);
         return Err(CommandError::new(Kind::Usage, sentence).hint(say("hint-check.labs")));
     };
-    match lab::find(&lab)?.run(&host, command)? {
+    let lab = lab::find(&lab)?;
+    let ran = match mount {
+        Some(options) => lab.run_mounted(&host, options, command)?,
+        None => lab.run(&host, command)?,
+    };
+    match ran {
         Ran::Ended(status) => Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))),
         Ran::Stopped => Err(ctrl_c::interrupted()),
     }

@@ -28,6 +28,7 @@ mod lab_command;
 mod log;
 mod ls;
 mod man_pages_and_completions;
+mod mounted_share;
 mod nt_status_sentences;
 mod optional_host_facts;
 mod path_facts;

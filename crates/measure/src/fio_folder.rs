@@ -163,7 +163,6 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
     let milliseconds = |span: Nanoseconds| format!("{}ms", span.get() / 1_000_000);
     let mut argv = vec![
         FIO.to_owned(),
-        "--name=linerate".to_owned(),
         "--output-format=json".to_owned(),
         // A colon stands between two files.
         format!(
@@ -182,7 +181,6 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
         "--norandommap".to_owned(),
         "--randrepeat=0".to_owned(),
         "--time_based".to_owned(),
-        format!("--runtime={}", milliseconds(workload.timing.measured)),
         "--lat_percentiles=1".to_owned(),
         "--clat_percentiles=0".to_owned(),
         "--percentile_list=50:95:99:99.9".to_owned(),
@@ -194,12 +192,6 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
         };
         argv.push(format!("--rwmixread={reads}"));
     }
-    if workload.timing.warm_up.get() > 0 {
-        argv.push(format!(
-            "--ramp_time={}",
-            milliseconds(workload.timing.warm_up)
-        ));
-    }
     let writes = workload.direction == Direction::Write || operations.opposite_percent > 0;
     if operations.write_through && writes {
         argv.push("--sync=dsync".to_owned());
@@ -207,6 +199,17 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
     if operations.data == Data::Zeros {
         argv.push("--zero_buffers".to_owned());
     }
+    // A job of its own, and not `--ramp_time`: after that, what was under way is counted whole, be it all but done. On a
+    // slow share that is a third of all that is counted.
+    if workload.timing.warm_up.get() > 0 {
+        let warm_up = milliseconds(workload.timing.warm_up);
+        argv.extend(["--name=warm-up".to_owned(), format!("--runtime={warm_up}")]);
+    }
+    argv.extend([
+        "--name=linerate".to_owned(),
+        "--stonewall".to_owned(),
+        format!("--runtime={}", milliseconds(workload.timing.measured)),
+    ]);
     Command::new(argv)
 }
 
@@ -293,7 +296,7 @@ pub(crate) fn parse(output: &[u8], workload: &FolderWorkload) -> Option<(Sample,
     // Notes may come before it.
     let begin = output.iter().position(|&byte| byte == b'{')?;
     let value: Value = serde_json::from_slice(&output[begin..]).ok()?;
-    let job = value.get("jobs")?.get(0)?;
+    let job = value.get("jobs")?.as_array()?.last()?;
     let (main, other) = match workload.direction {
         Direction::Read => (job.get("read")?, job.get("write")?),
         Direction::Write => (job.get("write")?, job.get("read")?),

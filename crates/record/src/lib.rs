@@ -20,6 +20,7 @@ mod run_schema;
 pub mod sanitized_text;
 mod setting;
 mod share_address;
+mod share_mount;
 mod single_pass_job;
 mod smb_session;
 mod test_file_operations;
@@ -58,6 +59,7 @@ pub use run_schema::{
 };
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use share_address::{ShareAddress, host_in_url, with_user};
+pub use share_mount::{MountInterface, ShareMount};
 pub use single_pass_job::{Job, JobFile, JobWorkload, SHARE_IN_MEMORY, ServerCache};
 pub use smb_session::{Demands, Dialect, ServerInterface, Signing, SmbSession};
 pub use test_file_operations::{

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{HostName, MissingFact, Nanoseconds, NicLoad, Setting, SmbSession};
+use crate::{HostName, MissingFact, Nanoseconds, NicLoad, Setting, ShareMount, SmbSession};
 
 /// The path between a client and a server as it looks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,9 @@ pub struct PathFacts {
     pub settings: Vec<Setting>,
     /// What was agreed with the server when somebody first knocked.
     pub session: Option<SmbSession>,
+    /// The share as the client's system has it mounted, where the check was asked for its folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mount: Option<ShareMount>,
     /// Facts that could not be had.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingFact>,

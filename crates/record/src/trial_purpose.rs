@@ -21,6 +21,8 @@ pub enum Rung {
     RoundTrip,
     /// The share through as many channels as there is a use for.
     Channels,
+    /// The share through the system's own client, which has it mounted: requests past its cache, several at once.
+    SystemClient,
     /// A file of the share that the server has to read from its disk.
     Disk,
     /// A file of the share, copied to a disk of the client.

@@ -40,6 +40,7 @@ pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
         ("detail-title.packets", packets(analysis)),
         ("detail-title.neighbours", neighbours(analysis)),
         ("detail-title.session", sessions(analysis)),
+        ("detail-title.mount", mount(analysis)),
         ("detail-title.files", shared_wording::files(analysis)),
         ("detail-title.clients", clients(analysis)),
         ("detail-title.channels", channels(analysis)),
@@ -201,6 +202,46 @@ fn session(agreed: &SmbSession) -> Vec<String> {
     lines
 }
 
+/// What the system's own client uses.
+fn mount(analysis: &RunAnalysis) -> Vec<String> {
+    let Some(mount) = analysis.path.as_ref().and_then(|path| path.mount.as_ref()) else {
+        return Vec::new();
+    };
+    let place = say("detail-mount")
+        .with("source", &mount.source)
+        .with("folder", &mount.folder)
+        .with_known("dialect", mount.dialect())
+        .with_known(
+            "channels",
+            mount
+                .channels
+                .map(|count| counted("count.channels", count as usize)),
+        );
+    let mut lines = vec![said(&place)];
+    if let Some((read, write)) = mount.read_max().zip(mount.write_max()) {
+        let requests = say("detail-mount.requests")
+            .with("read", quantity::size(read))
+            .with("write", quantity::size(write));
+        lines.push(said(&requests));
+    }
+    let protection = match (mount.encrypted, mount.signed) {
+        (Some(true), _) => Some("detail-mount.encrypted"),
+        (Some(false), Some(true)) => Some("detail-mount.signed"),
+        (Some(false), Some(false)) => Some("detail-mount.unprotected"),
+        _ => None,
+    };
+    lines.extend(protection.map(text));
+    lines.extend(mount.interfaces.iter().map(|entry| {
+        let sentence = say("detail-mount.interface").with("address", entry.address);
+        let sentence = sentence.with_known("speed", entry.speed.map(quantity::line_rate));
+        said(&sentence.with_known("channels", entry.channels.map(|count| count.to_string())))
+    }));
+    lines.push(said(
+        &say("detail-mount.options").with("options", &mount.options),
+    ));
+    lines
+}
+
 fn clients(analysis: &RunAnalysis) -> Vec<String> {
     let clients = analysis.diagnosis.iter().flat_map(|found| &found.clients);
     clients.flat_map(client).collect()
@@ -343,6 +384,7 @@ fn rung(rung: Rung) -> String {
         Rung::Streams => shared_wording::rung(RungName::Streams),
         Rung::Share => shared_wording::rung(RungName::Share),
         Rung::Channels => shared_wording::rung(RungName::Channels),
+        Rung::SystemClient => shared_wording::rung(RungName::SystemClient),
         Rung::Disk => shared_wording::rung(RungName::Disk),
         Rung::Copy => shared_wording::rung(RungName::Copy),
         Rung::RoundTrip => text("detail-rung.round-trip"),

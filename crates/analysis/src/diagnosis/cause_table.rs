@@ -25,6 +25,8 @@ pub enum Layer {
     Storage,
     /// What channels there are.
     Channels,
+    /// The system's own client, which has the share mounted.
+    SystemClient,
     /// That something is lost, and not why.
     Rest,
 }
@@ -78,6 +80,7 @@ const SERVER: &str = "disturbs.new-sessions";
 const SESSIONS: &str = "disturbs.all-sessions";
 const HANDS: &str = "disturbs.hands";
 const HOSTS: &str = "disturbs.shared-host";
+const MOUNT: &str = "disturbs.mount";
 
 macro_rules! causes {
     ($($variant:ident $text:literal $file:ident $layer:ident $fix:expr, $means:expr, $disturbs:expr, $probes:expr;)*) => {
@@ -156,6 +159,10 @@ causes! {
     MultichannelOff "multichannel-off" multichannel_off Channels Some("multichannel-on"), Settings, SERVER, &[];
     AdvertisedWrong "advertised-wrong" advertised_wrong Channels Some("true-advertisement"), Hand("hand.interfaces"), SESSIONS, &[];
     OneLinkIdle "one-link-idle" one_link_idle Channels Some("dead-link"), Hand("hand.cable"), HANDS, &[];
+    MountOldDialect "mount-old-dialect" mount_old_dialect SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[];
+    MountSync "mount-sync" mount_sync SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[];
+    MountSmallRequests "mount-small-requests" mount_small_requests SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[];
+    MountOneConnection "mount-one-connection" mount_one_connection SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[];
     MeasuredAboveCeiling "measured-above-ceiling" measured_above_ceiling Rest None, Unknown, "disturbs.nothing", &[];
     TcpSlowerThanCeiling "tcp-slower-than-ceiling" tcp_slower_than_ceiling Rest None, Unknown, "disturbs.nothing", &[];
     ShareSlowerThanTcp "share-slower-than-tcp" share_slower_than_tcp Rest None, Unknown, "disturbs.nothing", &[];
@@ -220,7 +227,7 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Judged> {
     let mut found: Vec<Judged> = found.collect();
     // A guess by elimination is none where something that was seen may explain the same.
     let is_seen = |one: &Judged| {
-        one.row.layer != Layer::Rest
+        !matches!(one.row.layer, Layer::Rest | Layer::SystemClient)
             && one.finding.reach == Reach::OnPath
             && one.state != State::RuledOut
             && !one.finding.is_by_elimination

@@ -4,6 +4,7 @@ mod host_load;
 mod interventions;
 mod line_rate_match;
 mod nics;
+mod system_client;
 mod tcp;
 mod which_rung_loses;
 
@@ -37,7 +38,8 @@ const BUSY_CHANNEL: f64 = 0.9;
 const FULL: f64 = 1.0 / MATTERS;
 
 /// Everything that causes, plans and answers are made from. Losses of the rungs, NICs, TCP, how busy the hosts were, and
-/// what the interventions say: `which_rung_loses`, `line_rate_match`, `nics`, `tcp`, `host_load`, `interventions`.
+/// what the interventions and the mount say: `which_rung_loses`, `line_rate_match`, `nics`, `tcp`, `host_load`,
+/// `interventions`, `system_client`.
 pub(super) struct Evidence<'a> {
     pub(super) network: Network<'a>,
     pub(super) session: Option<&'a SmbSession>,
@@ -272,6 +274,7 @@ impl<'a> Evidence<'a> {
             && tcp_is_known
             && tcp.iter().all(is_well)
             && share.iter().all(is_well)
+            && of(RungName::SystemClient).iter().all(is_well)
             && share.iter().any(measured)
             && self.is_measured_as_asked()
             && self.above_ceiling().is_none()

@@ -5,6 +5,7 @@ use record::{Direction, Level, Rung, Setting, Target};
 
 use super::cause_table::{Judged, Layer, Means, judge};
 use super::causes::Evidence;
+use super::command_words::quoted;
 use super::finding::Reach;
 use super::ladder::{DIRECTIONS, why_not_measured};
 use super::{
@@ -63,11 +64,13 @@ fn explains_on_its_own(judged: &Judged) -> bool {
         && judged.finding.reach == Reach::OnPath
 }
 
-/// Whether a cause can be what a rung loses: raw TCP has no session and no disk.
+/// Whether a cause can be what a rung loses: raw TCP has no session and no disk, and our own client no mount.
 fn can_explain(judged: &Judged, rung: RungName) -> bool {
     let is_below =
         rung != RungName::Tcp || matches!(judged.row.layer, Layer::Path | Layer::Processor);
-    explains_on_its_own(judged) && is_below
+    let is_of_system = judged.row.layer == Layer::SystemClient;
+    let is_there = is_of_system == (rung == RungName::SystemClient);
+    explains_on_its_own(judged) && is_below && is_there
 }
 
 /// What explains the loss and is proven, then what may explain it; then all else that is proven, then the rest. Of two
@@ -133,6 +136,9 @@ fn lost(seen: &Evidence, rung: &LadderRung, judged: &[Judged]) -> Message {
     let mut explaining = judged.iter().filter(|one| can_explain(one, rung.rung));
     let message = |id| say(id).with("loss", loss(seen, rung));
     let Some(first) = explaining.next() else {
+        if rung.rung == RungName::SystemClient {
+            return message("headline.client-itself");
+        }
         let is_unmeasured = seen.rate(RungName::Tcp, rung.direction).is_none();
         return match is_unmeasured && rung.rung == RungName::Share {
             true if seen.network_carries_all(rung.direction) => message("headline.server-loses"),
@@ -202,6 +208,7 @@ fn loss(seen: &Evidence, rung: &LadderRung) -> Message {
     let (id, whole) = match (rung.rung, tcp) {
         (RungName::Tcp, _) => ("loss.tcp", seen.rate(RungName::Ceiling, direction)),
         (RungName::Disk, _) => ("loss.disk", seen.rate(RungName::Share, direction)),
+        (RungName::SystemClient, _) => ("loss.system-client", seen.engine_rate(direction)),
         (_, Some(tcp)) => ("loss.share", Some(tcp)),
         (_, None) => (
             "loss.share-of-link",
@@ -223,7 +230,8 @@ fn loss(seen: &Evidence, rung: &LadderRung) -> Message {
 /// A rung of which nothing can be said yet, with the blocks that would do.
 fn open(seen: &Evidence) -> Option<Message> {
     let rungs = seen.rungs.iter();
-    let rungs = rungs.filter(|rung| matches!(rung.rung, RungName::Tcp | RungName::Share));
+    let decisive = [RungName::Tcp, RungName::Share, RungName::SystemClient];
+    let rungs = rungs.filter(|rung| decisive.contains(&rung.rung));
     // The one that may lose most.
     let mut rungs: Vec<&LadderRung> = rungs.collect();
     rungs.sort_by(|one, two| {
@@ -280,6 +288,8 @@ fn well(seen: &Evidence) -> Message {
     let unused = seen.usable.len().saturating_sub(seen.used.len());
     match unused {
         0 => message,
+        // What is mounted has links of its own.
+        _ if seen.is_measured(RungName::SystemClient) => message,
         _ => message.with("unused", say("links-unused").count("links", unused)),
     }
 }
@@ -391,18 +401,6 @@ fn fix(judged: &Judged) -> Option<Fix> {
             State::Suspected | State::Unknowable | State::RuledOut => Trust::Computed,
         },
     })
-}
-
-/// A word of a command as a POSIX shell takes it.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let plain =
-        |character: char| character.is_ascii_alphanumeric() || "/:.@_-+=,".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// One `linerate set` for each host.

@@ -16,11 +16,12 @@ pub(super) const ABOVE_CEILING: f64 = 1.05;
 /// The same where what is known of the other direction is refuted.
 const FAR_ABOVE_CEILING: f64 = 1.5;
 /// The rungs below the ceiling, in the order in which they are shown.
-pub(super) const RUNGS: [(Rung, RungName); 6] = [
+pub(super) const RUNGS: [(Rung, RungName); 7] = [
     (Rung::Tcp, RungName::Tcp),
     (Rung::Streams, RungName::Streams),
     (Rung::Share, RungName::Share),
     (Rung::Channels, RungName::Channels),
+    (Rung::SystemClient, RungName::SystemClient),
     (Rung::Disk, RungName::Disk),
     (Rung::Copy, RungName::Copy),
 ];
@@ -40,7 +41,10 @@ pub(super) fn is_far_beyond(network: &Network, trial: &Measured) -> bool {
 }
 
 fn is_beyond(network: &Network, trial: &Measured, more: f64) -> bool {
-    let is_one = !matches!(trial.rung, Rung::Streams | Rung::Channels);
+    let is_one = !matches!(
+        trial.rung,
+        Rung::Streams | Rung::Channels | Rung::SystemClient
+    );
     let ceiling = network.ceiling(trial.direction, std::slice::from_ref(&trial.pairs), None);
     let fits = ceiling.map_or(f64::INFINITY, |ceiling| ceiling.rate.value);
     is_one && trial.rate > fits * more
@@ -152,19 +156,24 @@ fn below_ceiling<'a>(
     for (rung, name) in RUNGS {
         let further = matches!(rung, Rung::Streams | Rung::Channels);
         let once = matches!(rung, Rung::Disk | Rung::Copy);
+        let is_system = rung == Rung::SystemClient;
         let was_run = |(of, trial): &(Rung, &TrialRecord)| {
             *of == rung && (further || trial.workload.direction() == direction)
         };
-        if (further || once) && !of_ladder.iter().any(was_run) {
+        if (further || once || is_system) && !of_ladder.iter().any(was_run) {
             continue;
         }
         let rate = rate_of(trials, rung, direction);
-        let judged = above
-            .as_ref()
+        let engine = is_system.then(|| best_of_engine(trials, direction));
+        let upper = engine.as_ref().map_or(above.as_ref(), Option::as_ref);
+        let judged = upper
             .filter(|_| !further)
             .and_then(|above| against(trials, rung, direction, above, rate.as_ref()));
-        let own = own_ceiling(network, trials, rung, direction);
-        let whole = if further { own.as_ref() } else { ceiling };
+        // The system's own client has as many connections as it likes, which are not seen.
+        let like = if is_system { Rung::Channels } else { rung };
+        let own = own_ceiling(network, trials, like, direction);
+        let own = own.as_ref().or(ceiling.filter(|_| is_system));
+        let whole = if further || is_system { own } else { ceiling };
         let of_ceiling = rate
             .as_ref()
             .zip(whole)
@@ -181,12 +190,21 @@ fn below_ceiling<'a>(
             rate: rate.clone(),
         });
         // Where a rung is missing, the next one is held against the one above it; and what several
-        // streams or channels do is no measure for one, nor what one disk does for another.
-        if !further && !once {
+        // streams or channels do is no measure for one, nor what one disk does for another, nor what another client does.
+        if !further && !once && !is_system {
             above = rate.map(|rate| Above::Measured(rung, rate)).or(above);
         }
     }
     rungs
+}
+
+/// The best that our own engine did, by one channel or several: what another client of the same share is held against.
+fn best_of_engine(trials: &[Measured], direction: Direction) -> Option<Above> {
+    let rates = [Rung::Share, Rung::Channels]
+        .into_iter()
+        .filter_map(|rung| Some((rung, rate_of(trials, rung, direction)?)));
+    let best = rates.max_by(|one, two| one.1.value.total_cmp(&two.1.value));
+    best.map(|(rung, rate)| Above::Measured(rung, rate))
 }
 
 /// A rung against the one above: by rounds, or by medians where work was done once.

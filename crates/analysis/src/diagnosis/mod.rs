@@ -6,6 +6,7 @@
 mod cause_table;
 mod causes;
 mod client_server_mismatches;
+mod command_words;
 mod copies_and_small_files;
 mod egress_nics;
 mod evidence;
@@ -37,7 +38,7 @@ use nic_pairs::{Network, Pair, Ports};
 
 pub use cause_table::{CAUSES, CauseId, CauseRow, Layer, Means, Prove, UnknownCause};
 pub use client_server_mismatches::{Contradiction, SharedLink, contradictions, shared_links};
-pub use headline_and_fixes::quoted;
+pub use command_words::quoted;
 pub use next_trials::{Budget, CheckBase, Mode, Next, Purpose, next};
 
 /// What a check's trials say.

@@ -56,6 +56,8 @@ pub struct CheckBase {
     pub more: Vec<Rung>,
     /// The most rounds of the ladder; none for as many as its verdicts take. Fewer than four give no verdict.
     pub rounds: Option<u32>,
+    /// The folder of the client at which the system's own client has that place of the share mounted.
+    pub mounted: Option<String>,
     /// Other addresses of ours by which the server can be reached.
     pub sources: Vec<std::net::IpAddr>,
 }
@@ -224,13 +226,17 @@ impl Plan<'_, '_> {
             let channels = self.base.more.contains(&Rung::Channels)
                 && self.can_run(Rung::Channels, direction)
                 && self.rounds_of(Rung::Channels) < ANALYSIS_BLOCKS[0];
-            // The share is held against raw TCP of the same round, and several channels against one.
+            let system = is_open(Rung::SystemClient, RungName::SystemClient);
+            let channels = channels || (system && self.can_run(Rung::Channels, direction));
+            // The share is held against raw TCP of the same round, several channels against one, and the system's own
+            // client against both.
             let tcp =
                 self.can_run(Rung::Tcp, direction) && (is_open(Rung::Tcp, RungName::Tcp) || share);
-            let one = share || (channels && self.can_run(Rung::Share, direction));
+            let one = share || ((channels || system) && self.can_run(Rung::Share, direction));
             arms.extend(tcp.then_some((Rung::Tcp, None, direction)));
             arms.extend(one.then_some((Rung::Share, None, direction)));
             arms.extend(channels.then_some((Rung::Channels, None, direction)));
+            arms.extend(system.then_some((Rung::SystemClient, None, direction)));
         }
         arms
     }
@@ -281,6 +287,7 @@ impl Plan<'_, '_> {
             Rung::Tcp | Rung::Streams => true,
             Rung::Share => !writes || !self.base.read_only,
             Rung::Channels => self.base.channels > 1 && (!writes || !self.base.read_only),
+            Rung::SystemClient => self.base.mounted.is_some() && (!writes || !self.base.read_only),
             Rung::RoundTrip | Rung::Disk | Rung::Copy => !writes,
             Rung::SmallFiles => !self.base.read_only,
         };

@@ -46,7 +46,13 @@ fn records(random: &mut ChaCha8Rng) -> Vec<Record> {
     let noise = pick(random, &[0.0, 0.002, 0.02, 0.1]);
     let usual = pick(random, &[11.7, 60.0, 117.0, 290.0, 1170.0]);
     for direction in DIRECTIONS {
-        for of in [Rung::Tcp, Rung::Share, Rung::Channels, Rung::Disk] {
+        for of in [
+            Rung::Tcp,
+            Rung::Share,
+            Rung::Channels,
+            Rung::SystemClient,
+            Rung::Disk,
+        ] {
             match random.random_range(0..8) {
                 0 => records.push(failed_rung(of, direction, "it did not answer")),
                 1 if of != Rung::Share => {}
@@ -73,11 +79,14 @@ fn records(random: &mut ChaCha8Rng) -> Vec<Record> {
                     agreed.credits = (session == 2).then_some(4);
                     agreed.dialect = ["3.1.1", "2.1", "2.0.2", "3.0.2"][session].into();
                 }
-                result.connections[0].clock = Some(TcpClock {
+                let clock = TcpClock {
                     total: Nanoseconds::new(1_000_000_000),
                     busy: Nanoseconds::new((share * 1e9) as u64),
                     ..TcpClock::default()
-                });
+                };
+                for connection in &mut result.connections {
+                    connection.clock = Some(clock);
+                }
             }
             Outcome::Failed(failure) => {
                 failure.kind = pick(random, &[FailureKind::Refused, FailureKind::Unreachable]);

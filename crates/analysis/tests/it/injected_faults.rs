@@ -8,8 +8,8 @@ use record::{
     AddressRoute, BitsPerSecond, Bytes, Direction, EngineClock, FailureKind, HostFacts, HostLoad,
     HostName, KnobId, LinkModes, Medium, MtuProof, Nanoseconds, NeighbourMtu, NicLoad, Offload,
     Outcome, PathFacts, ProbeKind, ProcessorLoad, Record, Route, Rung, SHARE_IN_MEMORY, Sample,
-    ServerInterface, Setting, Stage, Target, TcpClock, TcpDetail, TrialRecord, Value, Vanished,
-    Workload,
+    ServerInterface, Setting, ShareMount, Stage, Target, TcpClock, TcpDetail, TrialRecord, Value,
+    Vanished, Workload,
 };
 use stats::Verdict;
 
@@ -101,7 +101,7 @@ impl Well {
     }
 
     /// A second link beside the first.
-    fn second_link(&mut self, bits: u64) {
+    pub(crate) fn second_link(&mut self, bits: u64) {
         let mut near = real_nic("a1", 3, "10.77.2.1");
         let mut far = real_nic("b1", 3, "10.77.2.2");
         near.speed = Some(BitsPerSecond::new(bits));
@@ -181,6 +181,35 @@ impl Well {
             result.samples[0].bytes = Bytes::new((1e6 * rates.iter().sum::<f64>()) as u64);
         }
         self.records.push(Record::Trial(Box::new(trial)));
+    }
+
+    /// The trials of several channels used both links.
+    pub(crate) fn over_both_links(&mut self) {
+        self.trials(|trial| {
+            let is_of = matches!(trial.stage, Stage::Ladder { rung, .. } if rung == Rung::Channels);
+            if let (true, Outcome::Measured(result)) = (is_of, &mut trial.outcome) {
+                let mut second = result.connections[0].clone();
+                second.local = "10.77.2.1:40001".parse().unwrap();
+                second.remote = "10.77.2.2:445".parse().unwrap();
+                result.connections.push(second);
+            }
+        });
+    }
+
+    /// A mount of the share with one connection and these options, and what it reads and writes in MB/s.
+    pub(crate) fn mounted(&mut self, options: &str, rates: [f64; 2]) {
+        self.path.mount = Some(ShareMount {
+            folder: "/mnt/my media".into(),
+            source: "//10.77.1.2/media".into(),
+            options: options.into(),
+            channels: Some(1),
+            ..ShareMount::default()
+        });
+        for (direction, rate) in [Direction::Read, Direction::Write].into_iter().zip(rates) {
+            let rates = [rate, 1.001 * rate, 0.999 * rate, rate];
+            self.records
+                .extend(rung(Rung::SystemClient, direction, &rates));
+        }
     }
 
     /// Blocks of an intervention on the share that moves so many megabytes a second, each with what it gains.
@@ -316,7 +345,28 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 55] = [
+const FAULTS: [(&str, bool, Inject); 59] = [
+    ("mount-old-dialect", true, |well| {
+        well.mounted("rw,vers=2.0,rsize=65536,wsize=65536", [60.0, 60.0]);
+    }),
+    ("mount-sync", true, |well| {
+        well.mounted(
+            "rw,sync,vers=3.1.1,rsize=4194304,wsize=4194304",
+            [116.9, 40.0],
+        );
+    }),
+    ("mount-small-requests", true, |well| {
+        well.mounted("rw,vers=3.1.1,rsize=65536,wsize=65536", [60.0, 60.0]);
+    }),
+    ("mount-one-connection", true, |well| {
+        well.second_link(GIGABIT);
+        for direction in [Direction::Read, Direction::Write] {
+            well.records
+                .extend(rung(Rung::Channels, direction, &[233.0; 4]));
+        }
+        well.over_both_links();
+        well.mounted("rw,vers=3.1.1,rsize=4194304,wsize=4194304", [116.9, 116.5]);
+    }),
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.path.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));

@@ -5,9 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use locale::{Argument, Message};
 use record::{
-    Arm, BitsPerSecond, Bytes, ConnectionUse, Demands, Direction, Failure, FailureKind, Header,
-    HostFacts, HostName, Identity, InterfaceAddress, Job, JobFile, JobWorkload, Level, LinkState,
-    Medium, Nanoseconds, Nic, Outcome, Phase, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run,
+    Arm, BitsPerSecond, Bytes, Cache, ConnectionUse, Data, Demands, Direction, Failure,
+    FailureKind, FolderKind, FolderWorkload, Header, HostFacts, HostName, Identity,
+    InterfaceAddress, Job, JobFile, JobWorkload, Level, LinkState, Medium, Nanoseconds, Nic,
+    Operations, Outcome, Pattern, Phase, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run,
     Rung, Sample, Schedule, ServerCache, ServerInterface, ShareAddress, ShareWorkload, SmbSession,
     Stage, System, TcpFacts, TcpWorkload, Timing, TrialRecord, TrialResult, Workload,
 };
@@ -226,6 +227,27 @@ pub(crate) fn trial(stage: Stage, workload: Workload, outcome: Outcome) -> Recor
     }))
 }
 
+fn folder_workload(direction: Direction) -> Workload {
+    Workload::Folder(FolderWorkload {
+        folder: "/mnt/media".into(),
+        kind: FolderKind::Folder,
+        direction,
+        block: Bytes::new(4 << 20),
+        depth: 8,
+        file_size: Bytes::new(32 << 20),
+        operations: Operations {
+            pattern: Pattern::Sequential,
+            threads: 1,
+            opposite_percent: 0,
+            data: Data::Random,
+            cache: Cache::Direct,
+            write_through: false,
+            file: None,
+        },
+        timing: timing(),
+    })
+}
+
 /// Rates in MB/s of one rung, a trial for each.
 pub(crate) fn rung(rung: Rung, direction: Direction, rates: &[f64]) -> Vec<Record> {
     let one = |(repetition, rate): (u32, &f64)| {
@@ -235,6 +257,11 @@ pub(crate) fn rung(rung: Rung, direction: Direction, rates: &[f64]) -> Vec<Recor
             Rung::Share | Rung::RoundTrip | Rung::Channels => {
                 result.session = Some(session());
                 share_workload(direction)
+            }
+            Rung::SystemClient => {
+                // Its connections are not ours to see.
+                result.connections.clear();
+                folder_workload(direction)
             }
             Rung::Disk | Rung::Copy | Rung::SmallFiles => job_workload(rung, direction),
         };
@@ -248,6 +275,7 @@ pub(crate) fn failed_rung(rung: Rung, direction: Direction, why: &str) -> Record
     let workload = match rung {
         Rung::Tcp | Rung::Streams => tcp_workload(direction),
         Rung::Share | Rung::RoundTrip | Rung::Channels => share_workload(direction),
+        Rung::SystemClient => folder_workload(direction),
         Rung::Disk | Rung::Copy | Rung::SmallFiles => job_workload(rung, direction),
     };
     let stage = Stage::Ladder {

@@ -153,6 +153,7 @@ fn check(stand: &Stand, noise: Noise, mode: Mode, with_tcp: bool, seed: u64) -> 
         channels: u32::try_from(links).unwrap(),
         read_only: false,
         folder: None,
+        mounted: None,
         more: vec![Rung::Channels],
         rounds: None,
         sources: Vec::new(),

@@ -7,11 +7,10 @@ use super::{
     Disturbance, Kind, Knob, KnobBackend, Refusal, State, TargetKind, answer, command, words,
 };
 use crate::exec::{Command, Output};
+use crate::tool_output::cifs;
 
 /// Where the kernel tells what is mounted, with the options that hold.
 const MOUNTS: &str = "/proc/mounts";
-/// The kinds of file systems that are SMB shares.
-const KINDS: [&str; 2] = ["cifs", "smb3"];
 /// Why they cannot be changed.
 const FIXED: &str = "knob-fixed.mount";
 
@@ -45,7 +44,7 @@ pub(crate) fn show_mounts() -> Command {
 /// The folders on which SMB shares are mounted.
 pub(crate) fn mounts_in(output: &Output) -> Vec<String> {
     let said = output.text().unwrap_or_default();
-    rows(&said).map(|(folder, _)| folder).collect()
+    cifs::mounts(&said).map(|row| row.folder).collect()
 }
 
 impl KnobBackend for Mount {
@@ -56,10 +55,10 @@ impl KnobBackend for Mount {
     fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal> {
         let said = answer(outputs.first(), "coreutils")?;
         // What was mounted last lies above the others.
-        let options = rows(&said)
-            .filter(|(folder, _)| folder == name)
+        let options = cifs::mounts(&said)
+            .filter(|row| row.folder == name)
             .last()
-            .map(|(_, options)| options);
+            .map(|row| row.options);
         let options = options.ok_or_else(|| Refusal {
             target_is_missing: true,
             ..Refusal::new(say("error-linux.no-smb-mount").with("folder", name))
@@ -94,35 +93,4 @@ impl KnobBackend for Mount {
     fn set(&self, _: &str, _: &State, _: &Value) -> Result<Command, Refusal> {
         Err(Refusal::new(say(FIXED)))
     }
-}
-
-/// Folder and options of every SMB mount.
-fn rows(said: &str) -> impl Iterator<Item = (String, &str)> {
-    said.lines().filter_map(|line| {
-        let mut words = line.split(' ');
-        let (_, folder, kind, options) =
-            (words.next()?, words.next()?, words.next()?, words.next()?);
-        KINDS.contains(&kind).then(|| (unescaped(folder), options))
-    })
-}
-
-/// The kernel writes blanks and backslashes as three octal digits behind a backslash.
-fn unescaped(word: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = word.as_bytes();
-    while let Some((&first, behind)) = rest.split_first() {
-        let digits = behind.get(..3).filter(|_| first == b'\\');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = behind.get(3..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -3,6 +3,7 @@
 
 use record::{Bytes, Nic, Route, TcpFacts};
 
+pub(crate) mod cifs;
 pub(crate) mod ethtool;
 pub(crate) mod ip;
 pub(crate) mod macos;

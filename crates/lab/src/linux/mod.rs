@@ -4,6 +4,7 @@ mod attached_program;
 mod background_load;
 mod cgroup_limits;
 mod fuse_slow_disk;
+mod guest_kernel;
 mod krb5_and_resolv_conf;
 mod namespace_exec;
 mod namespace_holder;
@@ -381,6 +382,30 @@ impl Lab {
         ran.map_err(Error::running(say("error-lab.run-program"), node))
     }
 
+    /// The same with the lab's first share mounted at `/mnt/SHARE` by the SMB client of Linux itself, in a kernel that
+    /// takes the host's place meanwhile. Beside who logs in, the mount gets these options. What the program prints is
+    /// passed on when it has ended.
+    ///
+    /// # Errors
+    /// When there is no such host or no share, a program that this takes is not installed, or the mount fails.
+    pub fn run_mounted(&self, node: &str, options: &str, argv: &[String]) -> Result<Ran, Error> {
+        let namespace = self.namespace(node)?;
+        let shares = self.topology.shares();
+        let share = shares.first().ok_or_else(|| Error::NoShare {
+            lab: self.name.clone(),
+        })?;
+        require(guest_kernel::PROGRAMS)?;
+        let guest = guest_kernel::Guest {
+            topology: &self.topology,
+            node,
+            namespace,
+            share,
+            options,
+            argv,
+        };
+        guest.run()
+    }
+
     /// The file with user name and password of the shares, as seen from outside. Each host has it
     /// as `/run/linerate/credentials`.
     #[must_use]
@@ -411,13 +436,17 @@ fn require_root() -> Result<(), Error> {
 }
 
 fn require_programs(topology: &Topology) -> Result<(), Error> {
+    let samba = topology.samba.iter().flat_map(|_| SAMBA_PROGRAMS);
+    let domain = topology.domain().into_iter().flat_map(|_| DOMAIN_PROGRAMS);
+    require(PROGRAMS.into_iter().chain(samba).chain(domain))
+}
+
+fn require(programs: impl IntoIterator<Item = (&'static str, &'static str)>) -> Result<(), Error> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = env::split_paths(&path)
         .chain(SYSTEM_FOLDERS.map(PathBuf::from))
         .collect();
-    let samba = topology.samba.iter().flat_map(|_| SAMBA_PROGRAMS);
-    let domain = topology.domain().into_iter().flat_map(|_| DOMAIN_PROGRAMS);
-    for (program, package) in PROGRAMS.into_iter().chain(samba).chain(domain) {
+    for (program, package) in programs {
         if !folders.iter().any(|folder| folder.join(program).is_file()) {
             return Err(Error::NotInstalled { program, package });
         }

@@ -9,7 +9,9 @@ use super::{LoginArguments, OutputArguments, PathArguments, ProfileArguments};
 /// `check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// `smb://[user@]host[:port]/share[/folder]`, `//host/share` or `\\host\share`
+    /// `smb://[user@]host[:port]/share[/folder]`, `//host/share` or `\\host\share`, or the folder of a mount
+    ///
+    /// a folder at which the client's system has a share mounted, as `/mnt/media`, is measured through that mount as well
     pub share: String,
     #[command(flatten)]
     pub path: PathArguments,

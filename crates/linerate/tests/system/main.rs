@@ -5,6 +5,7 @@ mod demo;
 mod dependencies_and_fuzz_targets;
 mod file_sizes_and_import_cycles;
 mod lab_and_program;
+mod mounted_share;
 mod path_mtu_probe;
 mod scenarios;
 mod tune_goal_interrupted;

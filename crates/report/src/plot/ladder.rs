@@ -92,7 +92,14 @@ fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: Option<RungName>) -> Mar
         (_, true) => "bar loss",
         (RungName::Ceiling, _) => "bar ceiling",
         (RungName::Tcp | RungName::Streams, _) => "bar tcp",
-        (RungName::Share | RungName::Channels | RungName::Disk | RungName::Copy, _) => "bar share",
+        (
+            RungName::Share
+            | RungName::Channels
+            | RungName::SystemClient
+            | RungName::Disk
+            | RungName::Copy,
+            _,
+        ) => "bar share",
     };
     let number = rung
         .rate

@@ -148,6 +148,7 @@ impl StandIns {
                     "user" => self.learn_user(text),
                     "domain" => self.names.learn(Class::Domain, text),
                     "host" | "target" => self.learn_place(text),
+                    "options" => self.learn_mount_options(text),
                     _ => {}
                 }
                 self.learn_text(text);
@@ -159,6 +160,17 @@ impl StandIns {
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Learns who is logged in at a mount.
+    fn learn_mount_options(&mut self, options: &str) {
+        for option in options.split(',') {
+            match option.split_once('=') {
+                Some(("username", user)) => self.learn_user(user),
+                Some(("domain", domain)) => self.names.learn(Class::Domain, domain),
+                _ => {}
+            }
         }
     }
 

@@ -77,6 +77,7 @@ pub(crate) fn rung(rung: RungName) -> String {
         RungName::Streams => "rung.streams",
         RungName::Share => "rung.share",
         RungName::Channels => "rung.channels",
+        RungName::SystemClient => "rung.system-client",
         RungName::Disk => "rung.disk",
         RungName::Copy => "rung.copy",
     })

@@ -156,7 +156,7 @@ impl<'a> Evidence<'a> {
 pub(super) const fn is_steady(rung: Rung) -> bool {
     match rung {
         Rung::Tcp | Rung::Streams | Rung::Share | Rung::Channels => true,
-        Rung::RoundTrip | Rung::Disk | Rung::Copy | Rung::SmallFiles => false,
+        Rung::RoundTrip | Rung::SystemClient | Rung::Disk | Rung::Copy | Rung::SmallFiles => false,
     }
 }
 

@@ -116,7 +116,12 @@ impl Evidence<'_> {
     /// The first rung that is meant; of both directions the one that has less of the rung above.
     fn first_rung(&self, is_meant: impl Fn(&LadderRung) -> bool) -> Option<&LadderRung> {
         let share = |rung: &LadderRung| rung.of_above.as_ref().map_or(1.0, |it| it.value);
-        let names = [RungName::Tcp, RungName::Share, RungName::Disk];
+        let names = [
+            RungName::Tcp,
+            RungName::Share,
+            RungName::SystemClient,
+            RungName::Disk,
+        ];
         names.into_iter().find_map(|name| {
             let rungs = self.rungs.iter();
             let rungs = rungs.filter(|rung| rung.rung == name && is_meant(rung));

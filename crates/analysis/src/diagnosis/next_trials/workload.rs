@@ -1,8 +1,9 @@
 //! What the arms of a plan do: the workload of each rung, and the interventions in it.
 
 use record::{
-    Bytes, Cipher, Demands, Direction, FileUse, Job, JobFile, JobWorkload, Nanoseconds, ProbeKind,
-    Rung, ServerCache, ShareWorkload, SigningAlgorithm, SocketOptions, TcpWorkload, Workload,
+    Bytes, Cache, Cipher, Data, Demands, Direction, FileUse, FolderKind, FolderWorkload, Job,
+    JobFile, JobWorkload, Nanoseconds, Operations, Pattern, ProbeKind, Rung, ServerCache,
+    ShareWorkload, SigningAlgorithm, SocketOptions, TcpWorkload, Workload,
 };
 
 use super::Plan;
@@ -16,6 +17,8 @@ const SMALL_FILE: Bytes = Bytes::new(64 << 10);
 const SMALL_FILES: u32 = 200;
 const FILE_BYTES: Bytes = Bytes::new(256 << 20);
 const JOB_LIMIT: Nanoseconds = Nanoseconds::new(2_500_000_000);
+/// Requests of ours that are one operation of the system's own client.
+const SYSTEM_BLOCKS: u64 = 4;
 /// A segment that is clearly smaller than that of Ethernet.
 const SEGMENT_BYTES: u32 = 724;
 
@@ -66,6 +69,10 @@ impl Plan<'_, '_> {
                     Some(kind) => self.change(&mut share, kind)?,
                 }
                 Some(Workload::Share(share))
+            }
+            Rung::SystemClient => {
+                let folder = self.base.mounted.clone().filter(|_| changed.is_none())?;
+                Some(Workload::Folder(self.of_system_client(folder, direction)))
             }
             Rung::Disk | Rung::Copy | Rung::SmallFiles => {
                 Some(Workload::Job(self.job(rung, direction)))
@@ -177,6 +184,31 @@ impl Plan<'_, '_> {
                     ..demands
                 })
             }
+        }
+    }
+
+    /// What the system's own client can: requests that pass its cache, several at once. They are larger than ours, as
+    /// the kernel parts them into what it sends at once over all its connections.
+    fn of_system_client(&self, folder: String, direction: Direction) -> FolderWorkload {
+        let share = &self.base.share;
+        let block = share.block.get().saturating_mul(SYSTEM_BLOCKS);
+        FolderWorkload {
+            folder,
+            kind: FolderKind::Folder,
+            direction,
+            block: Bytes::new(block.min(share.file_size.get())),
+            depth: share.depth,
+            file_size: share.file_size,
+            operations: Operations {
+                pattern: Pattern::Sequential,
+                threads: 1,
+                opposite_percent: 0,
+                data: Data::Random,
+                cache: Cache::Direct,
+                write_through: false,
+                file: None,
+            },
+            timing: share.timing,
         }
     }
 

@@ -1,0 +1,16 @@
+//! A mount that speaks an older dialect than the server does.
+
+use locale::say;
+
+use super::{Decider, Evidence, Finding};
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    let mount = seen.slow_mount()?;
+    let (dialect, newer) = seen.older_dialect(mount)?;
+    let text = say("mount-old-dialect")
+        .with("folder", &mount.folder)
+        .with("dialect", dialect)
+        .with("newer", newer);
+    let decides = Decider::Hand("decide.mount-again");
+    Some(Finding::suspected(text, decides, seen.better_mount(mount)))
+}

@@ -1,0 +1,18 @@
+//! A mount with one connection where several are faster.
+
+use locale::say;
+
+use super::{Decider, Evidence, Finding};
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    let mount = seen.slow_mount()?;
+    if seen.older_dialect(mount).is_some() {
+        return None;
+    }
+    let channels = seen.channels_for(mount)?;
+    let text = say("mount-one-connection")
+        .with("folder", &mount.folder)
+        .count("channels", channels);
+    let decides = Decider::Hand("decide.mount-again");
+    Some(Finding::suspected(text, decides, seen.better_mount(mount)))
+}

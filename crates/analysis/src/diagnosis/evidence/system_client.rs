@@ -1,0 +1,181 @@
+//! The system's own client: what it loses against our engine, and what of its mount may be why.
+
+use locale::say;
+use record::{Bytes, Direction, Rung, ShareMount};
+
+use super::{DIRECTIONS, Evidence};
+use crate::RungName;
+use crate::diagnosis::command_words::{of_fstab, quoted};
+use crate::diagnosis::finding::Advice;
+use crate::rung_and_probe_verdict::MATTERS;
+use stats::{Estimate, Unit, computed};
+
+/// What the kernel asks for at once where nobody says otherwise (`CIFS_DEFAULT_IOSIZE` of `fs/smb/client/cifsglob.h`,
+/// and what it makes of a server's 8 MiB).
+const REQUEST_USUAL: u64 = 4 << 20;
+/// Requests below this are small.
+const REQUEST_SMALL: u64 = 1 << 20;
+/// Options that hold where nobody names them.
+const USUAL: [&str; 4] = ["uid=0", "gid=0", "file_mode=0755", "dir_mode=0755"];
+/// Options of a mount that say who may do what, and that stay as they are.
+const KEPT: [&str; 18] = [
+    "ro",
+    "port",
+    "domain",
+    "sec",
+    "seal",
+    "uid",
+    "gid",
+    "forceuid",
+    "forcegid",
+    "file_mode",
+    "dir_mode",
+    "iocharset",
+    "mfsymlinks",
+    "nobrl",
+    "nosuid",
+    "nodev",
+    "noexec",
+    "snapshot",
+];
+
+impl<'a> Evidence<'a> {
+    /// The share as it is mounted, where the check is of a mount.
+    pub(in crate::diagnosis) fn mount(&self) -> Option<&'a ShareMount> {
+        self.path?.mount.as_ref()
+    }
+
+    /// The same where it may be slower than it has to be.
+    pub(in crate::diagnosis) fn slow_mount(&self) -> Option<&'a ShareMount> {
+        let mut ways = DIRECTIONS.into_iter();
+        let may_lose = ways.any(|direction| self.mount_may_lose_in(direction));
+        self.mount().filter(|_| may_lose)
+    }
+
+    /// Whether the system's own client may move less than our engine.
+    pub(in crate::diagnosis) fn mount_may_lose_in(&self, direction: Direction) -> bool {
+        let rung = RungName::SystemClient;
+        self.may_lose_in(rung, direction) || self.seems_to_lose_in(rung, direction)
+    }
+
+    /// The most that our engine moved, by one channel or several, in bytes per second.
+    pub(in crate::diagnosis) fn engine_rate(&self, direction: Direction) -> Option<f64> {
+        let rates = [RungName::Share, RungName::Channels]
+            .into_iter()
+            .filter_map(|rung| self.rate(rung, direction));
+        rates.max_by(f64::total_cmp)
+    }
+
+    /// The dialect of a mount and that of our own session, where the mount's is one without several channels.
+    pub(in crate::diagnosis) fn older_dialect<'m>(
+        &self,
+        mount: &'m ShareMount,
+    ) -> Option<(&'m str, &'a str)> {
+        let dialect = mount.dialect()?;
+        let newer = self.session?.dialect.as_str();
+        let is_old = dialect.starts_with('1') || dialect.starts_with('2');
+        (is_old && newer.starts_with('3')).then_some((dialect, newer))
+    }
+
+    /// The size of a mount's requests, where it is small and the server takes larger ones.
+    pub(in crate::diagnosis) fn small_request(
+        &self,
+        mount: &ShareMount,
+        direction: Direction,
+    ) -> Option<Bytes> {
+        let session = self.session?;
+        let (size, most) = match direction {
+            Direction::Read => (mount.read_max()?, session.read_max),
+            Direction::Write => (mount.write_max()?, session.write_max),
+        };
+        (size.get() < REQUEST_SMALL.min(most.get())).then_some(size)
+    }
+
+    /// How many channels our engine used where it moved more by several, and the mount has one.
+    pub(in crate::diagnosis) fn channels_for(&self, mount: &ShareMount) -> Option<u32> {
+        let has_several = match mount.channels {
+            Some(channels) => channels > 1,
+            None => mount.has("multichannel"),
+        };
+        let gains = |direction| {
+            let several = self.rate(RungName::Channels, direction)?;
+            let one = self.rate(RungName::Share, direction)?;
+            Some(several > one * MATTERS && self.mount_may_lose_in(direction))
+        };
+        let mut ways = DIRECTIONS.into_iter();
+        if has_several || !ways.any(|direction| gains(direction) == Some(true)) {
+            return None;
+        }
+        let trials = self.trials.iter();
+        let used = trials.filter(|trial| trial.rung == Rung::Channels);
+        let most = used.map(|trial| trial.result.connections.len()).max()?;
+        u32::try_from(most).ok().filter(|most| *most > 1)
+    }
+
+    /// What a mount could gain if it were as fast as our engine, in the direction that gains more.
+    fn mount_gain(&self) -> Option<Estimate> {
+        let ratios = DIRECTIONS.into_iter().filter_map(|direction| {
+            let mounted = self.rate(RungName::SystemClient, direction)?;
+            Some(self.engine_rate(direction)? / mounted)
+        });
+        let most = ratios
+            .filter(|ratio| ratio.is_finite())
+            .max_by(f64::total_cmp)?;
+        let caveat = say("gain-caveat.at-most");
+        (most > 1.0).then(|| computed(most, Unit::Ratio, vec![caveat]))
+    }
+
+    /// The lines that mount a share again without anything that is known to cost.
+    pub(in crate::diagnosis) fn better_mount(&self, mount: &ShareMount) -> Advice {
+        let options = self.better_options(mount).join(",");
+        let (source, folder) = (quoted(&mount.source), quoted(&mount.folder));
+        let text = say("fix.mount-again")
+            .with("folder", &mount.folder)
+            .with("options", &options);
+        let fstab = [&mount.source, &mount.folder].map(|word| of_fstab(word));
+        let [source_there, folder_there] = fstab;
+        Advice::new(text).gains(self.mount_gain()).commands([
+            format!("sudo umount {folder}"),
+            format!(
+                "sudo mount -t cifs {source} {folder} -o {}",
+                quoted(&options)
+            ),
+            format!("# /etc/fstab: {source_there} {folder_there} cifs {options} 0 0"),
+        ])
+    }
+
+    fn better_options(&self, mount: &ShareMount) -> Vec<String> {
+        // The file has the password, which nobody types into a command.
+        let mut options = vec!["credentials=FILE".to_owned()];
+        let is_kept = |option: &&str| {
+            let key = option.split('=').next().unwrap_or_default();
+            KEPT.contains(&key) && !USUAL.contains(option)
+        };
+        let kept = mount.options.split(',').filter(is_kept);
+        options.extend(kept.map(str::to_owned));
+        let newer = self.older_dialect(mount).map(|(_, newer)| newer);
+        options.push(match newer.or_else(|| mount.dialect()) {
+            // As mount.cifs calls it.
+            Some("3.0.2") => "vers=3.02".to_owned(),
+            Some(dialect) => format!("vers={dialect}"),
+            None => "vers=3.1.1".to_owned(),
+        });
+        for (key, direction) in [("rsize", Direction::Read), ("wsize", Direction::Write)] {
+            let most = self
+                .session
+                .map_or(REQUEST_USUAL, |session| match direction {
+                    Direction::Read => session.read_max.get(),
+                    Direction::Write => session.write_max.get(),
+                });
+            if self.small_request(mount, direction).is_some() {
+                options.push(format!("{key}={}", most.min(REQUEST_USUAL)));
+            }
+        }
+        match (self.channels_for(mount), mount.option("max_channels")) {
+            (Some(channels), _) => options.push(format!("multichannel,max_channels={channels}")),
+            (None, Some(channels)) => options.push(format!("multichannel,max_channels={channels}")),
+            (None, None) => {}
+        }
+        options
+    }
+}

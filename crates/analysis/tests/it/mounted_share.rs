@@ -1,0 +1,146 @@
+//! What is said of a share that the system's own client has mounted.
+
+use analysis::{Diagnosis, RungName, State};
+use record::{Direction, Rung, ShareMount};
+
+use crate::injected_faults::{Well, ids};
+use crate::run_builder::{GIGABIT, rung};
+
+const GOOD: &str = "rw,vers=3.1.1,uid=1000,username=ann,rsize=4194304,wsize=4194304";
+
+fn first(said: &Diagnosis) -> (&str, State) {
+    let first = said.named().expect("a cause");
+    (first.id.as_str(), first.state)
+}
+
+/// The line that mounts again.
+fn line(said: &Diagnosis) -> &str {
+    let fix = said.fixes.first().expect("a remedy");
+    assert_eq!(fix.id, "mount-again");
+    assert_eq!(fix.commands.len(), 3, "{fix:?}");
+    &fix.commands[1]
+}
+
+#[test]
+fn a_mount_that_is_as_fast_as_our_engine_has_no_cause_and_no_remedy() {
+    let mut well = Well::new();
+    well.mounted(GOOD, [116.9, 116.5]);
+    let said = well.said(true);
+    assert_eq!(ids(&said.causes), [""; 0]);
+    assert_eq!((said.first_loss, said.complete), (None, true));
+    assert_eq!(said.headline.id, "headline.full");
+    assert!(said.fixes.iter().all(|fix| fix.id != "mount-again"));
+    // With two links that both are used as well.
+    let mut well = two_links();
+    well.mounted(GOOD, [233.0, 233.0]);
+    let said = well.said(true);
+    assert_eq!(ids(&said.causes), [""; 0]);
+    assert_eq!(said.first_loss, None);
+    assert!(said.fixes.iter().all(|fix| !fix.id.starts_with("channels")));
+}
+
+fn two_links() -> Well {
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    for direction in [Direction::Read, Direction::Write] {
+        let rates = [233.0, 233.2, 232.8, 233.0];
+        well.records.extend(rung(Rung::Channels, direction, &rates));
+    }
+    well.over_both_links();
+    well
+}
+
+#[test]
+fn one_connection_over_two_links_is_named_with_its_line() {
+    let mut well = two_links();
+    well.mounted(GOOD, [116.9, 116.5]);
+    let said = well.said(true);
+    assert_eq!(first(&said), ("mount-one-connection", State::Suspected));
+    let (rung, _) = said.first_loss.expect("a loss");
+    assert_eq!(rung, RungName::SystemClient);
+    assert_eq!(
+        line(&said),
+        "sudo mount -t cifs //10.77.1.2/media '/mnt/my media' -o \
+         credentials=FILE,uid=1000,vers=3.1.1,multichannel,max_channels=2"
+    );
+    let fstab = &said.fixes[0].commands[2];
+    assert!(
+        fstab.contains(" //10.77.1.2/media /mnt/my\\040media cifs "),
+        "{fstab}"
+    );
+    // Where the kernel does not tell, its options do.
+    well.path.mount.as_mut().unwrap().channels = None;
+    assert_eq!(first(&well.said(true)).0, "mount-one-connection");
+    well.path.mount.as_mut().unwrap().options += ",multichannel,max_channels=2";
+    assert_eq!(well.said(true).headline.id, "headline.client-itself");
+}
+
+#[test]
+fn what_is_wrong_in_the_options_is_named_and_mended_in_one_line() {
+    for (options, rates, cause, mended) in [
+        (
+            "rw,vers=2.0,rsize=65536,wsize=65536",
+            [60.0, 60.0],
+            "mount-old-dialect",
+            "credentials=FILE,vers=3.1.1,rsize=4194304,wsize=4194304",
+        ),
+        (
+            "rw,vers=3.1.1,rsize=65536,wsize=4194304",
+            [60.0, 116.5],
+            "mount-small-requests",
+            "credentials=FILE,vers=3.1.1,rsize=4194304",
+        ),
+        (
+            "ro,sync,vers=3.1.1,rsize=4194304,wsize=65536",
+            [116.9, 30.0],
+            "mount-sync",
+            "credentials=FILE,ro,vers=3.1.1,wsize=4194304",
+        ),
+    ] {
+        let mut well = Well::new();
+        well.mounted(options, rates);
+        let said = well.said(true);
+        assert_eq!(first(&said), (cause, State::Suspected), "{options}");
+        let line = line(&said);
+        assert!(line.ends_with(&format!(" -o {mended}")), "{line}");
+        // All of it is one remedy.
+        let again = said.fixes.iter().filter(|fix| fix.id == "mount-again");
+        assert_eq!(again.count(), 1, "{options}");
+    }
+}
+
+#[test]
+fn what_loses_above_the_mount_is_not_put_down_to_it() {
+    let mut well = Well::new();
+    well.mounted("rw,vers=2.0,rsize=65536,wsize=65536", [60.0, 60.0]);
+    for direction in [Direction::Read, Direction::Write] {
+        well.replace_rates(Rung::Share, direction, &[60.0, 60.1, 59.9, 60.0]);
+    }
+    let said = well.said(true);
+    let (rung, _) = said.first_loss.expect("a loss");
+    assert_eq!(rung, RungName::Share);
+    assert!(
+        said.named()
+            .is_none_or(|cause| !cause.id.starts_with("mount"))
+    );
+    // Options that cost nothing that was measured are no cause.
+    let mut well = Well::new();
+    well.mounted(
+        "rw,sync,vers=3.1.1,rsize=4194304,wsize=4194304",
+        [60.0, 116.5],
+    );
+    assert_eq!(ids(&well.said(true).causes), [""; 0]);
+    assert_eq!(well.said(true).headline.id, "headline.client-itself");
+}
+
+#[test]
+fn a_mount_that_was_not_measured_is_no_rung() {
+    let mut well = Well::new();
+    well.path.mount = Some(ShareMount {
+        options: "vers=2.0,sync".into(),
+        ..ShareMount::default()
+    });
+    let said = well.said(true);
+    assert_eq!(ids(&said.causes), [""; 0]);
+    assert_eq!(said.headline.id, "headline.full");
+}

@@ -1,0 +1,129 @@
+//! A share as the system's own client has it mounted, and what that client really uses.
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{BitsPerSecond, Bytes};
+
+/// A mounted share, as the client's kernel tells of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShareMount {
+    /// The folder on which it is mounted.
+    pub folder: String,
+    /// What is mounted there, as `//server/share` or with a folder of the share behind it.
+    pub source: String,
+    /// Its options as the kernel shows them, with commas between them. A password is never among them.
+    pub options: String,
+    /// Connections of its session; none where the kernel does not tell.
+    pub channels: Option<u32>,
+    /// Whether its session signs; none where the kernel does not tell.
+    pub signed: Option<bool>,
+    /// Whether its session encrypts; none where the kernel does not tell.
+    pub encrypted: Option<bool>,
+    /// The server's interfaces as that client knows them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interfaces: Vec<MountInterface>,
+}
+
+/// An interface of the server, as the system's own client knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MountInterface {
+    /// Its address.
+    pub address: IpAddr,
+    /// What the server says of its speed.
+    pub speed: Option<BitsPerSecond>,
+    /// Connections of the session that go there; none where the kernel does not tell, as older ones.
+    pub channels: Option<u32>,
+}
+
+impl ShareMount {
+    /// What stands behind `key=` among the options.
+    #[must_use]
+    pub fn option(&self, key: &str) -> Option<&str> {
+        let mut options = self.options.split(',');
+        options.find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
+    }
+
+    /// Whether an option without a value is set.
+    #[must_use]
+    pub fn has(&self, flag: &str) -> bool {
+        self.options.split(',').any(|option| option == flag)
+    }
+
+    /// The dialect in use, as `3.1.1`; SMB 1 is `1.0`.
+    #[must_use]
+    pub fn dialect(&self) -> Option<&str> {
+        self.option("vers")
+    }
+
+    /// The largest request that reads, in bytes.
+    #[must_use]
+    pub fn read_max(&self) -> Option<Bytes> {
+        self.bytes("rsize")
+    }
+
+    /// The largest request that writes, in bytes.
+    #[must_use]
+    pub fn write_max(&self) -> Option<Bytes> {
+        self.bytes("wsize")
+    }
+
+    fn bytes(&self, key: &str) -> Option<Bytes> {
+        self.option(key)?.parse().ok().map(Bytes::new)
+    }
+
+    /// The server's name, the share's, and the folder of the share that is mounted, which is empty for its top.
+    #[must_use]
+    pub fn place(&self) -> Option<(&str, &str, &str)> {
+        let rest = self.source.strip_prefix("//")?;
+        let (server, rest) = rest.split_once('/')?;
+        let (share, folder) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_known = !server.is_empty() && !share.is_empty();
+        is_known.then(|| (server, share, folder.trim_matches('/')))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mount(source: &str, options: &str) -> ShareMount {
+        ShareMount {
+            source: source.to_owned(),
+            options: options.to_owned(),
+            ..ShareMount::default()
+        }
+    }
+
+    #[test]
+    fn options_are_told_by_their_whole_names() {
+        let mount = mount("", "rw,vers=3.1.1,rsize=65536,wsize=x,nosharesock,sync");
+        assert_eq!(mount.dialect(), Some("3.1.1"));
+        assert_eq!(mount.read_max(), Some(Bytes::new(65536)));
+        assert_eq!((mount.write_max(), mount.option("size")), (None, None));
+        assert_eq!(
+            ["sync", "share", "rw"].map(|it| mount.has(it)),
+            [true, false, true]
+        );
+    }
+
+    #[test]
+    fn a_source_has_a_server_and_a_share() {
+        let place = |source| {
+            mount(source, "")
+                .place()
+                .map(|(a, b, c)| format!("{a} {b} {c}"))
+        };
+        assert_eq!(place("//nas/media").as_deref(), Some("nas media "));
+        assert_eq!(
+            place("//nas/メディア/a/b/").as_deref(),
+            Some("nas メディア a/b")
+        );
+        for wrong in ["", "nas:/media", "//nas", "//nas/", "///media"] {
+            assert_eq!(place(wrong), None, "{wrong}");
+        }
+    }
+}
