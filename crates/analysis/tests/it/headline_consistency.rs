@@ -155,7 +155,8 @@ fn follows(rung: &LadderRung) -> bool {
 }
 
 fn agrees(diagnosis: &Diagnosis, ladder: &[LadderRung]) {
-    let main = |rung: &&LadderRung| matches!(rung.rung, RungName::Tcp | RungName::Share);
+    let decisive = [RungName::Tcp, RungName::Share, RungName::SystemClient];
+    let main = |rung: &&LadderRung| decisive.contains(&rung.rung);
     let losing = |rung: &LadderRung| rung.loss == Some(Loss::Loses);
     let headline = &diagnosis.headline;
     let first = diagnosis.causes.first();
