@@ -22,6 +22,7 @@ error-check =
     .not-installed = there is no `linerate` on { $host }
     .worker-alone = only `linerate trial` starts this
     .trial-length = a trial of { $seconds } s makes no sense
+    .path-goes-up = where `{ $path }` leads by `..` is not known without asking its file system
     .part-of-path = `{ $path }` is not a whole path, and { $host } has no current folder
     .no-mount = no share is mounted at `{ $folder }`
     .no-folder = there is no folder `{ $folder }`

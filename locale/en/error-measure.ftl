@@ -110,6 +110,7 @@ error-measure =
     .usage-operations = `operations` are possible in one session only, and on a test file that is random throughout (`file` is `whole`)
     .usage-sparse = what is written is not sparse
     .usage-path = `{ $path }` is not a whole path
+    .usage-no-mount = `{ $folder }` is no mounted share (any more): its file system is { $file-system }
     .usage-no-disk = `{ $folder }` is on { $file-system } and not on a disk
     .usage-no-near = no folder of this machine was made for the copy
     .usage-reads-only = this task goes one way only, Read

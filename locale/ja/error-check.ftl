@@ -22,6 +22,7 @@ error-check =
     .not-installed = { $host } に `linerate` がありません
     .worker-alone = これを開始できるのは `linerate trial` だけです
     .trial-length = { $seconds } 秒の試行はできません
+    .path-goes-up = `{ $path }` は `..` を含むため、ファイルシステムに問い合わせなければ場所がわかりません
     .part-of-path = `{ $path }` は絶対パスではなく、{ $host } にはカレントフォルダーがありません
     .no-mount = `{ $folder }` に共有はマウントされていません
     .no-folder = フォルダー `{ $folder }` がありません

@@ -110,6 +110,7 @@ error-measure =
     .usage-operations = `operations` を指定できるのは、セッションが 1 つで、テストファイルの全体がランダムなデータ (`file` が `whole`) の場合だけです
     .usage-sparse = 書き込むファイルはスパースにできません
     .usage-path = `{ $path }` は絶対パスではありません
+    .usage-no-mount = `{ $folder }` はマウントされた共有ではありません (ファイルシステム: { $file-system })
     .usage-no-disk = `{ $folder }` はディスク上ではなく { $file-system } 上にあります
     .usage-no-near = コピーに使うフォルダーがこのコンピューターに作成されていません
     .usage-reads-only = このタスクで指定できる方向は読み取りだけです

@@ -205,7 +205,7 @@ fn mount_above(mounts: &str, debug_data: &str, folder: &str) -> Option<(ShareMou
     let mut mount = ShareMount {
         folder: row.folder,
         source: row.source,
-        options: row.options.to_owned(),
+        options: cifs::options(row.options),
         ..ShareMount::default()
     };
     cifs::add_session(&mut mount, debug_data);

@@ -56,10 +56,8 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     let stop = ctrl_c::listen()?;
     let (typed, mounted) = mounted_share::named(&arguments.share, &arguments.path, &stop)?;
     changes::tell_leftovers();
-    let path = SharePath {
-        mounted,
-        ..SharePath::open(typed, &arguments.path, &stop)?
-    };
+    let mut path = SharePath::open(typed, &arguments.path, &stop)?;
+    path.take_mount(mounted);
     let file = measure(arguments, &path, &RUNGS, &stop)?;
     let analysis = run_file_recorder::show(&file, &arguments.output)?;
     Ok(run_file_recorder::exit_code(&analysis))
@@ -151,7 +149,7 @@ fn base(
         sources: sources(seen),
         more: rungs.to_vec(),
         rounds: arguments.repetitions,
-        read_only: arguments.read_only,
+        read_only: arguments.read_only || path.is_mounted_read_only(),
         folder: arguments.into.clone(),
         mounted: path.mounted.as_ref().map(|it| it.folder.clone()),
     }

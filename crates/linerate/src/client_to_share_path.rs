@@ -10,15 +10,14 @@ use locale::{said, say};
 use measure::{Runner, Serving, Stop};
 use record::{
     Bytes, Cache, Credentials, Data, Demands, Direction, HostFacts, HostLoad, Job, JobWorkload,
-    MissingFact, Nanoseconds, Operations, Pattern, Sample, ShareWorkload, Timing, TrialInput,
-    TrialResult, Workload,
+    MissingFact, Nanoseconds, Operations, Pattern, Sample, ShareWorkload, Signing, Timing,
+    TrialInput, TrialResult, Workload,
 };
 
 use crate::args::PathArguments;
 use crate::credentials::{Client, OfFile};
 use crate::failure::{CommandError, Kind};
-use crate::mounted_share::Mounted;
-use crate::share::TypedShare;
+use crate::share::{Mounted, TypedShare};
 use crate::{credentials, ctrl_c, hosts, optional_host_facts, stdout_and_stderr};
 
 /// Bytes of one request; more gains little, and a lost channel would lose more.
@@ -150,6 +149,24 @@ impl SharePath {
             runner,
             mounted: None,
         })
+    }
+
+    /// Measures a mount as well: our own engine is protected as that is, since it is held against it.
+    pub fn take_mount(&mut self, mounted: Option<Mounted>) {
+        let Some(Mounted { mount, .. }) = &mounted else {
+            return;
+        };
+        self.demands.encrypted |= mount.encrypted == Some(true) || mount.has("seal");
+        if mount.signed == Some(true) {
+            self.demands.signing = Signing::Required;
+        }
+        self.mounted = mounted;
+    }
+
+    /// Whether nothing may be written by the mount that is measured.
+    pub fn is_mounted_read_only(&self) -> bool {
+        let mounted = self.mounted.as_ref();
+        mounted.is_some_and(|it| it.mount.has("ro"))
     }
 
     /// The hosts that are known, client first.

@@ -1,26 +1,19 @@
 //! A share that is named by the folder at which the client's system has it mounted.
 
-use std::path::Path;
+use std::net::IpAddr;
+use std::path::{Component, Path};
 
 use locale::say;
 use record::{ShareAddress, ShareMount};
 
 use crate::args::PathArguments;
+use crate::client_to_share_path::addresses;
 use crate::failure::{CommandError, Kind};
-use crate::share::{self, TypedShare};
+use crate::share::{self, Mounted, TypedShare};
 use crate::{ctrl_c, hosts};
 
 /// Part of the path of what file managers show through gvfs.
 const GVFS: &str = "/gvfs/smb-share:";
-
-/// A mount of the share that is measured.
-#[derive(Clone, Debug)]
-pub struct Mounted {
-    /// The folder that is measured: that of the mount, or one below it.
-    pub folder: String,
-    /// The mount.
-    pub mount: ShareMount,
-}
 
 /// The share that somebody named, by its address or by the folder of a mount of the client, and that mount.
 ///
@@ -34,19 +27,15 @@ pub fn named(
     if share::is_share_address(typed) || !is_folder(typed, &arguments.client) {
         return Ok((share::parse(typed)?, None));
     }
-    let folder = match arguments.client.as_str() {
-        // Nothing is asked of the file system: a mount whose server is gone may not answer.
-        "local" => std::path::absolute(typed).map_err(|source| {
-            let sentence = say("error-check.no-folder").with("folder", typed);
-            CommandError::caused(Kind::Usage, sentence, &source)
-        })?,
-        _ => Path::new(typed).to_owned(),
-    };
-    let folder = folder.display().to_string();
+    let folder = folder_of(typed, &arguments.client)?;
     let (client, asked) = (arguments.client.clone(), folder.clone());
     let found = ctrl_c::unless_asked(stop, move || {
         let client = hosts::open(&hosts::parse(&client)?)?;
-        Ok(host::share_mount(&client, &asked)?)
+        let Some((mount, below)) = host::share_mount(&client, &asked)? else {
+            return Ok(None);
+        };
+        let server = server_of(&client, &mount);
+        Ok(Some((mount, below, server)))
     })?;
     let nothing = || {
         let sentence = say("error-check.no-mount").with("folder", &folder);
@@ -56,16 +45,11 @@ pub fn named(
         };
         CommandError::new(Kind::Usage, sentence).hint(say(hint))
     };
-    let (mount, below) = found.ok_or_else(nothing)?;
-    let (server, name, inside) = mount.place().ok_or_else(nothing)?;
-    let parts = inside.split('/').chain(below.split('/'));
-    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-    let port = mount.option("port").and_then(|port| port.parse().ok());
-    let address = ShareAddress {
-        server: server.to_owned(),
-        port: port.unwrap_or(445),
-        share: name.to_owned(),
-        path: parts.join("/"),
+    let (mount, below, server) = found.ok_or_else(nothing)?;
+    let address = address_of(&mount, &below, &server).ok_or_else(nothing)??;
+    let folder = match below.as_str() {
+        "" => mount.folder.clone(),
+        below => format!("{}/{below}", mount.folder.trim_end_matches('/')),
     };
     // A file of credentials names a user of its own.
     let has_file =
@@ -77,6 +61,55 @@ pub fn named(
     ))
 }
 
+/// The whole path of a folder that somebody named, without asking its file system: a mount whose server is gone may not
+/// answer.
+fn folder_of(typed: &str, client: &str) -> Result<String, CommandError> {
+    let folder = match client {
+        "local" => std::path::absolute(typed).map_err(|source| {
+            let sentence = say("error-check.no-folder").with("folder", typed);
+            CommandError::caused(Kind::Usage, sentence, &source)
+        })?,
+        _ => Path::new(typed).to_owned(),
+    };
+    // What is above a folder is not what its name says where a link is on the way.
+    let goes_up = folder.components().any(|part| part == Component::ParentDir);
+    if goes_up || !folder.is_absolute() {
+        let id = match goes_up {
+            true => "error-check.path-goes-up",
+            false => "error-check.part-of-path",
+        };
+        let sentence = say(id).with("path", typed).with("host", client);
+        return Err(CommandError::new(Kind::Usage, sentence).hint(say("hint-check.whole-path")));
+    }
+    Ok(folder.display().to_string())
+}
+
+/// Where a folder below a mount is on the share; none where the mount's source is no share. What a host says of its
+/// mounts is looked at like what somebody types. The kernel does not tell the port.
+fn address_of(
+    mount: &ShareMount,
+    below: &str,
+    server: &str,
+) -> Option<Result<ShareAddress, CommandError>> {
+    let (_, name, inside) = mount.place()?;
+    let parts = inside.split('/').chain(below.split('/'));
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    let server = record::host_in_url(server);
+    let typed = format!("//{server}/{name}/{}", parts.join("/"));
+    Some(share::parse(&typed).map(|share| share.address))
+}
+
+/// The server of a mount: by its name, or by the address that the mount uses where the name leads elsewhere or nowhere.
+fn server_of(client: &host::Host, mount: &ShareMount) -> String {
+    let name = mount.place().map_or("", |(server, ..)| server);
+    let used: Option<IpAddr> = mount.option("addr").and_then(|it| it.parse().ok());
+    let known = addresses(client, name).unwrap_or_default();
+    match used.filter(|used| !known.contains(used)) {
+        Some(used) => used.to_string(),
+        None => name.to_owned(),
+    }
+}
+
 /// Whether a word is meant as a folder: it begins as a path, or is there.
 fn is_folder(typed: &str, client: &str) -> bool {
     typed.starts_with(['/', '.']) || (client == "local" && Path::new(typed).is_dir())
@@ -84,9 +117,11 @@ fn is_folder(typed: &str, client: &str) -> bool {
 
 /// Who is logged in at a mount, as a share is typed with its user.
 fn user_of(mount: &ShareMount) -> Option<String> {
-    let user = mount.option("username").filter(|user| !user.is_empty())?;
+    // A comma within it stays as the kernel writes it.
+    let is_plain = |word: &&str| !word.is_empty() && !word.contains('\\');
+    let user = mount.option("username").filter(is_plain)?;
     Some(match mount.option("domain") {
-        Some(domain) if !domain.is_empty() => format!("{domain};{user}"),
+        Some(domain) if is_plain(&domain) => format!("{domain};{user}"),
         _ => user.to_owned(),
     })
 }

@@ -14,6 +14,15 @@ pub struct TypedShare {
     pub user: Option<String>,
 }
 
+/// A mount of the share that is measured.
+#[derive(Clone, Debug)]
+pub struct Mounted {
+    /// The folder that is measured: that of the mount, or one below it.
+    pub folder: String,
+    /// The mount.
+    pub mount: record::ShareMount,
+}
+
 const PORT_DEFAULT: u16 = 445;
 
 /// Whether a word of the command line means a share rather than a file or a host.

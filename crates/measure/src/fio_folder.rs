@@ -67,6 +67,9 @@ const FILE_SYSTEMS: [(u64, &str, bool); 18] = [
     (0x786F_4256, "vboxsf", true),
 ];
 
+/// The file systems of Linux's own SMB client.
+const SMB: [&str; 2] = ["cifs", "smb3"];
+
 /// Measures a folder.
 pub(crate) fn run(
     workload: &FolderWorkload,
@@ -503,10 +506,20 @@ fn not_made(folder: &Path, source: io::Error) -> Error {
 
 fn check_kind(folder: &Path, kind: FolderKind) -> Result<(), Error> {
     let (name, network) = file_system(folder)?;
-    match kind == FolderKind::Disk && (network || name == "tmpfs") {
-        true => Err(no_disk(folder, &name)),
-        false => Ok(()),
+    match kind {
+        FolderKind::Disk if network || name == "tmpfs" => Err(no_disk(folder, &name)),
+        // It was unmounted meanwhile, or something else was mounted over it.
+        FolderKind::Mount if !SMB.contains(&name.as_str()) => Err(no_mount(folder, &name)),
+        FolderKind::Disk | FolderKind::Mount | FolderKind::Folder => Ok(()),
     }
+}
+
+/// What is said of a folder that is on that file system and should be a mounted share.
+fn no_mount(folder: &Path, file_system: &str) -> Error {
+    let reason = say("error-measure.usage-no-mount")
+        .with("folder", folder.display().to_string())
+        .with("file-system", file_system);
+    Error::Usage { reason }
 }
 
 /// What is said of a folder that is on that file system and should be on a disk.

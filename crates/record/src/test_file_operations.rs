@@ -69,6 +69,8 @@ pub struct Operations {
 pub enum FolderKind {
     /// A mounted share, or any other folder.
     Folder,
+    /// A share that the system's own SMB client has mounted, and nothing else.
+    Mount,
     /// A folder on a disk of this machine.
     Disk,
 }

@@ -280,13 +280,23 @@ impl<'a> Evidence<'a> {
             && self.above_ceiling().is_none()
     }
 
-    /// Whether the share has a rate in each direction that was tried.
+    /// Whether the share, and its mount, have a rate in each direction that was tried.
     fn is_measured_as_asked(&self) -> bool {
+        let rungs = [
+            (Rung::Share, RungName::Share),
+            (Rung::SystemClient, RungName::SystemClient),
+        ];
+        let is_measured = |rung: Rung, name: RungName, direction: Direction| {
+            let tried = self
+                .records
+                .iter()
+                .any(|(of, trial)| *of == rung && trial.workload.direction() == direction);
+            !tried || self.rate(name, direction).is_some()
+        };
         DIRECTIONS.into_iter().all(|direction| {
-            let tried = self.records.iter().any(|(rung, trial)| {
-                *rung == Rung::Share && trial.workload.direction() == direction
-            });
-            !tried || self.rate(RungName::Share, direction).is_some()
+            rungs
+                .iter()
+                .all(|(rung, name)| is_measured(*rung, *name, direction))
         })
     }
 

@@ -20,9 +20,14 @@ use stats::Estimate;
 pub(super) fn diagnosis(seen: &Evidence) -> Diagnosis {
     let mut judged = judge(seen);
     // What is measured between other programs' work is no fault of the path.
-    let crowded = seen
-        .crowded_host()
-        .filter(|_| seen.first_loss().is_some() && !judged.iter().any(explains_on_its_own));
+    let crowded = seen.crowded_host().filter(|_| {
+        let lost = seen.first_loss().map(|rung| rung.rung);
+        let is_mount = lost == Some(RungName::SystemClient);
+        let explains = |one: &Judged| {
+            explains_on_its_own(one) && is_mount == (one.row.layer == Layer::SystemClient)
+        };
+        lost.is_some() && !judged.iter().any(explains)
+    });
     if crowded.is_some() {
         judged.clear();
     }

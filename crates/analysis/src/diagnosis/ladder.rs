@@ -1,9 +1,9 @@
 //! The rungs of the ladder, and whether each loses against the one above it.
 
 use locale::{Message, say};
-use record::{Direction, Rung, TrialRecord};
+use record::{Direction, Outcome, Rung, TrialRecord};
 
-use super::ladder_and_probe_trials::{Measured, fair, pairs_of, rate_of};
+use super::ladder_and_probe_trials::{Measured, fair, is_cached, pairs_of, rate_of};
 use super::nic_pairs::{Network, Pair, Ports, is_only_advertised};
 use crate::phase_effects::failure;
 use crate::rung_and_probe_verdict::{Loss, Sequential, judge, of_interval};
@@ -266,9 +266,14 @@ pub(super) fn why_not_measured(
     rung: Rung,
     direction: Direction,
 ) -> Message {
-    of_ladder
+    let mut trials = of_ladder
         .iter()
-        .filter(|(of, trial)| *of == rung && trial.workload.direction() == direction)
-        .find_map(|(_, trial)| failure(&trial.outcome))
+        .filter(|(of, trial)| *of == rung && trial.workload.direction() == direction);
+    let why = |trial: &TrialRecord| match &trial.outcome {
+        Outcome::Measured(result) if is_cached(rung, result) => Some(say("unmeasured.cached")),
+        outcome => failure(outcome),
+    };
+    trials
+        .find_map(|(_, trial)| why(trial))
         .unwrap_or_else(|| say("unmeasured.no-trial").with("direction", direction))
 }

@@ -198,7 +198,9 @@ pub(super) fn measured<'a>(
         else {
             continue;
         };
-        let Some(rate) = rate(result) else { continue };
+        let Some(rate) = rate(result).filter(|_| !is_cached(*rung, result)) else {
+            continue;
+        };
         let (mut pairs, mut shares) = (Vec::<Pair>::new(), Vec::new());
         let moved: f64 = result.connections.iter().map(bytes_of).sum();
         // A connection that moved nothing is no part of the path.
@@ -231,6 +233,12 @@ pub(super) fn measured<'a>(
         });
     }
     trials
+}
+
+/// Whether it was the memory of this machine that answered: a mount that lets nobody pass its cache measures no share.
+pub(super) fn is_cached(rung: Rung, result: &TrialResult) -> bool {
+    let storage = result.storage.as_ref();
+    rung == Rung::SystemClient && storage.is_some_and(|storage| !storage.direct || !storage.network)
 }
 
 pub(super) const fn bytes_of(connection: &ConnectionUse) -> f64 {

@@ -335,10 +335,14 @@ impl Well {
     }
 
     pub(crate) fn said(&self, with_server: bool) -> Diagnosis {
+        self.analyzed(with_server).diagnosis.unwrap()
+    }
+
+    pub(crate) fn analyzed(&self, with_server: bool) -> RunAnalysis {
         let mut records = vec![Record::Path(Box::new(self.path.clone()))];
         records.extend(self.records.clone());
         let facts = self.facts[..if with_server { 2 } else { 1 }].to_vec();
-        analyze(&run(facts, records)).diagnosis.unwrap()
+        analyze(&run(facts, records))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is said of a share that the system's own client has mounted.
 
 use analysis::{Diagnosis, RungName, State};
-use record::{Direction, Rung, ShareMount};
+use record::{Direction, Outcome, Rung, ShareMount, Storage, Workload};
 
 use crate::injected_faults::{Well, ids};
 use crate::run_builder::{GIGABIT, rung};
@@ -91,10 +91,10 @@ fn what_is_wrong_in_the_options_is_named_and_mended_in_one_line() {
             "credentials=FILE,vers=3.1.1,rsize=4194304",
         ),
         (
-            "ro,sync,vers=3.1.1,rsize=4194304,wsize=65536",
+            "ro,sync,hard,multiuser,vers=3.1.1,rsize=4194304,wsize=65536",
             [116.9, 30.0],
             "mount-sync",
-            "credentials=FILE,ro,vers=3.1.1,wsize=4194304",
+            "credentials=FILE,ro,hard,multiuser,vers=3.1.1,wsize=4194304",
         ),
     ] {
         let mut well = Well::new();
@@ -143,4 +143,33 @@ fn a_mount_that_was_not_measured_is_no_rung() {
     let said = well.said(true);
     assert_eq!(ids(&said.causes), [""; 0]);
     assert_eq!(said.headline.id, "headline.full");
+}
+
+#[test]
+fn what_came_from_the_cache_of_this_machine_is_no_measurement() {
+    let mut well = Well::new();
+    well.mounted(GOOD, [2000.0, 2000.0]);
+    well.trials(|trial| {
+        if let (Workload::Folder(_), Outcome::Measured(result)) =
+            (&trial.workload, &mut trial.outcome)
+        {
+            result.storage = Some(Storage {
+                file_system: "cifs".into(),
+                network: true,
+                direct: false,
+                folder: None,
+            });
+        }
+    });
+    let run = well.analyzed(true);
+    let rungs = run.ladder.iter();
+    let rungs: Vec<_> = rungs
+        .filter(|rung| rung.rung == RungName::SystemClient)
+        .collect();
+    assert_eq!(rungs.len(), 2);
+    for rung in rungs {
+        assert_eq!((&rung.rate, rung.loss), (&None, None));
+        let why = rung.not_measured.as_ref().expect("a reason");
+        assert_eq!(why.id, "unmeasured.cached");
+    }
 }

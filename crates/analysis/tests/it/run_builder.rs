@@ -230,7 +230,7 @@ pub(crate) fn trial(stage: Stage, workload: Workload, outcome: Outcome) -> Recor
 fn folder_workload(direction: Direction) -> Workload {
     Workload::Folder(FolderWorkload {
         folder: "/mnt/media".into(),
-        kind: FolderKind::Folder,
+        kind: FolderKind::Mount,
         direction,
         block: Bytes::new(4 << 20),
         depth: 8,

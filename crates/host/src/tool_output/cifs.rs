@@ -3,8 +3,6 @@
 //! The form of `/proc/fs/cifs/DebugData` is that of `fs/smb/client/cifs_debug.c` of the kernel, which differs between
 //! versions: what is not understood is not known.
 
-use std::net::IpAddr;
-
 use record::{BitsPerSecond, MountInterface, ShareMount};
 
 /// The kinds of file systems that are SMB shares.
@@ -38,6 +36,12 @@ pub(crate) fn folder(line: &str) -> Option<String> {
     line.split(' ').nth(1).map(unescaped)
 }
 
+/// The options of a line as somebody typed them, but for commas within a value, which stay `\054`: they would part it.
+pub(crate) fn options(said: &str) -> String {
+    let parts = said.split("\\054").map(unescaped);
+    parts.collect::<Vec<String>>().join("\\054")
+}
+
 /// The kernel writes blanks and backslashes as three octal digits behind a backslash.
 fn unescaped(word: &str) -> String {
     let mut bytes = Vec::new();
@@ -66,8 +70,10 @@ struct Session {
     signed: bool,
     encrypted: bool,
     interfaces: Vec<MountInterface>,
-    /// As `\\server\share`.
-    shares: Vec<String>,
+    /// What was said of an interface whose address has not come yet.
+    speed: Option<BitsPerSecond>,
+    /// As `\\server\share`, each with whether it is encrypted on its own account.
+    shares: Vec<(String, bool)>,
 }
 
 /// Adds to a mount what `DebugData` says of its session. Where several sessions have that share and differ, nobody
@@ -77,13 +83,16 @@ pub(crate) fn add_session(mount: &mut ShareMount, debug_data: &str) {
         return;
     };
     let wanted = format!(r"\\{server}\{share}");
-    let is_same = |name: &String| name.eq_ignore_ascii_case(&wanted);
+    let is_same = |(name, _): &&(String, bool)| name.eq_ignore_ascii_case(&wanted);
     let mut of_share: Vec<Session> = sessions(debug_data)
         .into_iter()
-        .filter(|session| session.shares.iter().any(is_same))
-        .map(|session| Session {
-            shares: Vec::new(),
-            ..session
+        .filter_map(|session| {
+            let (_, encrypted) = session.shares.iter().find(is_same)?;
+            Some(Session {
+                encrypted: session.encrypted || *encrypted,
+                shares: Vec::new(),
+                ..session
+            })
         })
         .collect();
     of_share.dedup();
@@ -134,30 +143,34 @@ fn add_line(session: &mut Session, line: &str, entry: &str) {
     let has = |word: &str| line.split_whitespace().any(|it| it == word);
     if line.contains("SessionId: ") {
         session.signed |= has("signed");
-        session.encrypted |= has("encrypted");
+        // Newer kernels add the cipher: `encrypted(gcm256)`.
+        let mut words = line.split_whitespace();
+        session.encrypted |= words.any(|it| it == "encrypted" || it.starts_with("encrypted("));
     } else if let Some(count) = line.strip_prefix("Extra Channels: ") {
         let extra = count.trim().parse::<u32>().unwrap_or_default();
         session.channels = extra.saturating_add(1);
     } else if entry.starts_with(r"\\") {
         let name = entry.split(" Mounts: ").next().unwrap_or_default();
-        session.shares.push(name.to_owned());
-    } else if let Some(speed) = entry.strip_prefix("Speed: ") {
-        if session.interfaces.len() < INTERFACES_MAX {
-            session.interfaces.push(MountInterface {
-                // It follows, or the entry is dropped.
-                address: IpAddr::from([0; 4]),
-                speed: bits_per_second(speed),
-                channels: None,
-            });
+        session.shares.push((name.to_owned(), false));
+    } else if has("Encrypted") {
+        // Of the share whose lines these are.
+        if let Some((_, encrypted)) = session.shares.last_mut() {
+            *encrypted = true;
         }
+    } else if let Some(speed) = entry.strip_prefix("Speed: ") {
+        session.speed = bits_per_second(speed);
     } else if let Some((kind, address)) = line.split_once(": ")
         && ["IPv4", "IPv6"].contains(&kind)
     {
-        let address = address.trim().parse();
-        match (session.interfaces.last_mut(), address) {
-            (Some(last), Ok(address)) => last.address = address,
-            (Some(_), Err(_)) => drop(session.interfaces.pop()),
-            (None, _) => {}
+        let speed = session.speed.take();
+        if let Ok(address) = address.trim().parse()
+            && session.interfaces.len() < INTERFACES_MAX
+        {
+            session.interfaces.push(MountInterface {
+                address,
+                speed,
+                channels: None,
+            });
         }
     } else if let Some(count) = line.strip_prefix("Allocated channels: ")
         && let Some(last) = session.interfaces.last_mut()
@@ -201,7 +214,7 @@ mod tests {
         let mut mount = ShareMount {
             folder: row.folder,
             source: row.source,
-            options: row.options.to_owned(),
+            options: options(row.options),
             ..ShareMount::default()
         };
         add_session(&mut mount, debug_data);
@@ -234,6 +247,19 @@ mod tests {
         assert_eq!(of("0x1f2128fa", "0x1f2128fa signed"), (true, false));
         assert_eq!(of("0x1f2128fa", "0x1f2128fa encrypted"), (false, true));
         assert_eq!(of("Dialect 0x311", "Dialect 0x311 signed"), (true, false));
+        assert_eq!(
+            of("0x1f2128fa", "0x1f2128fa encrypted(gcm256)"),
+            (false, true)
+        );
+        // A share that is encrypted alone, and one beside it.
+        assert_eq!(
+            of("tid: 0x558c5c15", "tid: 0x558c5c15 Encrypted"),
+            (false, true)
+        );
+        assert_eq!(
+            of("tid: 0xc4490637", "tid: 0xc4490637 Encrypted"),
+            (false, false)
+        );
     }
 
     #[test]
@@ -253,6 +279,10 @@ mod tests {
         let said = "//nas/a\\040b /mnt/\\346\\230\\240 smb3 rw 0 0\nproc /proc proc rw 0 0\n";
         let rows: Vec<_> = mounts(said).map(|row| (row.source, row.folder)).collect();
         assert_eq!(rows, [("//nas/a b".to_owned(), "/mnt/映".to_owned())]);
+        assert_eq!(
+            options("username=ann\\040b,domain=a\\054b"),
+            "username=ann b,domain=a\\054b"
+        );
         let speed = |text| bits_per_second(text).map(BitsPerSecond::get);
         assert_eq!(speed("1000000000 bps"), Some(1_000_000_000));
         assert_eq!(speed("10Gbps"), Some(10_000_000_000));

@@ -94,8 +94,7 @@ impl Guest<'_> {
                     .iter()
                     .map(|said| said.trim())
                     .find(|said| !said.is_empty());
-                let from = said.map_or(0, |said| said.len().saturating_sub(WORDS_MAX));
-                let said = said.and_then(|said| said.get(from..)).unwrap_or_default();
+                let said = said.map_or("", |said| end_of(said));
                 Err(Error::Guest {
                     host: self.node.to_owned(),
                     said: said.to_owned(),
@@ -231,6 +230,13 @@ echo $status >{FOLDER}/status
     }
 }
 
+/// The end of what somebody said.
+fn end_of(said: &str) -> &str {
+    let from = said.len().saturating_sub(WORDS_MAX);
+    let from = (from..said.len()).find(|at| said.is_char_boundary(*at));
+    from.map_or("", |from| &said[from..])
+}
+
 /// What of our own environment the guest's program gets.
 fn environment() -> String {
     let told = PASSED_ON.iter().filter_map(|name| {
@@ -260,7 +266,9 @@ fn arguments(links: usize) -> Vec<String> {
         format!("vec{link}:transport=tap,ifname={tap},depth=128,gro=1")
     });
     let script = ["--".to_owned(), format!("{FOLDER}/script")];
-    fixed.chain(nics).chain(script).collect()
+    // It would leave its socket and number in root's home.
+    let own = std::iter::once(format!("uml_dir={FOLDER}/"));
+    fixed.chain(own).chain(nics).chain(script).collect()
 }
 
 /// The bridge of a link, and the guest's device in it.

@@ -229,7 +229,7 @@ impl Engine {
 
     const fn of_folder(kind: FolderKind) -> Self {
         match kind {
-            FolderKind::Folder => Self::Folder,
+            FolderKind::Folder | FolderKind::Mount => Self::Folder,
             FolderKind::Disk => Self::Disk,
         }
     }

@@ -66,7 +66,7 @@ pub(crate) fn workload(workload: &Workload) -> String {
 
 fn folder_name(kind: FolderKind) -> String {
     text(match kind {
-        FolderKind::Folder => "place.folder",
+        FolderKind::Folder | FolderKind::Mount => "place.folder",
         FolderKind::Disk => "place.disk",
     })
 }

@@ -15,28 +15,38 @@ use stats::{Estimate, Unit, computed};
 const REQUEST_USUAL: u64 = 4 << 20;
 /// Requests below this are small.
 const REQUEST_SMALL: u64 = 1 << 20;
-/// Options that hold where nobody names them.
-const USUAL: [&str; 4] = ["uid=0", "gid=0", "file_mode=0755", "dir_mode=0755"];
-/// Options of a mount that say who may do what, and that stay as they are.
-const KEPT: [&str; 18] = [
-    "ro",
-    "port",
-    "domain",
-    "sec",
-    "seal",
-    "uid",
-    "gid",
-    "forceuid",
-    "forcegid",
-    "file_mode",
-    "dir_mode",
-    "iocharset",
-    "mfsymlinks",
-    "nobrl",
-    "nosuid",
-    "nodev",
-    "noexec",
-    "snapshot",
+/// Options that are set anew.
+const REPLACED: [&str; 8] = [
+    "vers",
+    "rsize",
+    "wsize",
+    "multichannel",
+    "max_channels",
+    "sync",
+    "username",
+    "credentials",
+];
+/// What the kernel shows of a mount though nobody has to name it. All other options say who may do what, or keep data
+/// safe, and stay.
+const SHOWN: [&str; 18] = [
+    "rw",
+    "relatime",
+    "soft",
+    "nounix",
+    "noforceuid",
+    "noforcegid",
+    "serverino",
+    "mapposix",
+    "bsize",
+    "echo_interval",
+    "closetimeo",
+    "actimeo=1",
+    "cache=strict",
+    "addr",
+    "uid=0",
+    "gid=0",
+    "file_mode=0755",
+    "dir_mode=0755",
 ];
 
 impl<'a> Evidence<'a> {
@@ -145,11 +155,17 @@ impl<'a> Evidence<'a> {
     }
 
     fn better_options(&self, mount: &ShareMount) -> Vec<String> {
-        // The file has the password, which nobody types into a command.
-        let mut options = vec!["credentials=FILE".to_owned()];
+        // The file has user and password, which nobody types into a command; who has a ticket, or no name, needs none.
+        let security = mount.option("sec").unwrap_or_default();
+        let has_password = !security.starts_with("krb5") && security != "none";
+        let mut options = Vec::new();
+        options.extend(has_password.then(|| "credentials=FILE".to_owned()));
         let is_kept = |option: &&str| {
             let key = option.split('=').next().unwrap_or_default();
-            KEPT.contains(&key) && !USUAL.contains(option)
+            // What has a comma in it belongs into the file.
+            !REPLACED.contains(&key)
+                && !SHOWN.iter().any(|shown| shown == option || *shown == key)
+                && !option.contains('\\')
         };
         let kept = mount.options.split(',').filter(is_kept);
         options.extend(kept.map(str::to_owned));

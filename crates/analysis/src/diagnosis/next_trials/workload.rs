@@ -19,6 +19,8 @@ const FILE_BYTES: Bytes = Bytes::new(256 << 20);
 const JOB_LIMIT: Nanoseconds = Nanoseconds::new(2_500_000_000);
 /// Requests of ours that are one operation of the system's own client.
 const SYSTEM_BLOCKS: u64 = 4;
+/// Our own requests where the share is not slow.
+const BLOCK_OF_FAST: u64 = 1 << 20;
 /// A segment that is clearly smaller than that of Ethernet.
 const SEGMENT_BYTES: u32 = 724;
 
@@ -191,10 +193,15 @@ impl Plan<'_, '_> {
     /// the kernel parts them into what it sends at once over all its connections.
     fn of_system_client(&self, folder: String, direction: Direction) -> FolderWorkload {
         let share = &self.base.share;
-        let block = share.block.get().saturating_mul(SYSTEM_BLOCKS);
+        // Where the share is slow, what is under way was made less on purpose.
+        let several = match share.block.get() < BLOCK_OF_FAST {
+            true => 1,
+            false => SYSTEM_BLOCKS,
+        };
+        let block = share.block.get().saturating_mul(several);
         FolderWorkload {
             folder,
-            kind: FolderKind::Folder,
+            kind: FolderKind::Mount,
             direction,
             block: Bytes::new(block.min(share.file_size.get())),
             depth: share.depth,
