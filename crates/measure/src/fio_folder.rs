@@ -44,8 +44,7 @@ const FILE_MODE: u32 = 0o600;
 /// How the engine is called where people read.
 pub(crate) const FIO: &str = "fio";
 
-/// File systems by the number that `statfs` gives, and whether they are at the far end of a network, or
-/// of a hypervisor.
+/// File systems by the number that `statfs` gives, and whether they are beyond a network or a hypervisor.
 const FILE_SYSTEMS: [(u64, &str, bool); 18] = [
     (0xEF53, "ext4", false),
     (0x5846_5342, "xfs", false),
@@ -67,8 +66,9 @@ const FILE_SYSTEMS: [(u64, &str, bool); 18] = [
     (0x786F_4256, "vboxsf", true),
 ];
 
-/// The file systems of Linux's own SMB client.
-const SMB: [&str; 2] = ["cifs", "smb3"];
+/// What is said of a folder that is on no disk, and of one that is no mounted share.
+pub(crate) const NO_DISK: &str = "error-measure.usage-no-disk";
+const NO_MOUNT: &str = "error-measure.usage-no-mount";
 
 /// Measures a folder.
 pub(crate) fn run(
@@ -507,24 +507,18 @@ fn not_made(folder: &Path, source: io::Error) -> Error {
 fn check_kind(folder: &Path, kind: FolderKind) -> Result<(), Error> {
     let (name, network) = file_system(folder)?;
     match kind {
-        FolderKind::Disk if network || name == "tmpfs" => Err(no_disk(folder, &name)),
+        FolderKind::Disk if network || name == "tmpfs" => Err(elsewhere(NO_DISK, folder, &name)),
         // It was unmounted meanwhile, or something else was mounted over it.
-        FolderKind::Mount if !SMB.contains(&name.as_str()) => Err(no_mount(folder, &name)),
+        FolderKind::Mount if !matches!(name.as_str(), "cifs" | "smb3") => {
+            Err(elsewhere(NO_MOUNT, folder, &name))
+        }
         FolderKind::Disk | FolderKind::Mount | FolderKind::Folder => Ok(()),
     }
 }
 
-/// What is said of a folder that is on that file system and should be a mounted share.
-fn no_mount(folder: &Path, file_system: &str) -> Error {
-    let reason = say("error-measure.usage-no-mount")
-        .with("folder", folder.display().to_string())
-        .with("file-system", file_system);
-    Error::Usage { reason }
-}
-
-/// What is said of a folder that is on that file system and should be on a disk.
-pub(crate) fn no_disk(folder: &Path, file_system: &str) -> Error {
-    let reason = say("error-measure.usage-no-disk")
+/// What is said of a folder that is on that file system and should be elsewhere.
+pub(crate) fn elsewhere(id: &'static str, folder: &Path, file_system: &str) -> Error {
+    let reason = say(id)
         .with("folder", folder.display().to_string())
         .with("file-system", file_system);
     Error::Usage { reason }

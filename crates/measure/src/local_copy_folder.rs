@@ -9,7 +9,7 @@ use record::{Bytes, Job, JobWorkload, Storage, Task, Workload};
 use rustix::fs::statvfs;
 use smb::copy::Place;
 
-use crate::fio_folder::{file_system, no_disk, whole};
+use crate::fio_folder::{NO_DISK, elsewhere, file_system, whole};
 use crate::scratch_folder::ScratchFolder;
 use crate::share_workload::SPARE_SHARE;
 use crate::{Error, Stop};
@@ -75,7 +75,7 @@ fn on_a_disk(asked: Option<&str>, bytes_max: u64, stop: &Stop) -> Result<Scratch
     let within = |folder: &Path, bytes: u64| {
         let (file_system, network) = file_system(folder)?;
         match network {
-            true => Err(no_disk(folder, &file_system)),
+            true => Err(elsewhere(NO_DISK, folder, &file_system)),
             false => ScratchFolder::make(Place::Local(folder.to_owned()), bytes, 1, stop),
         }
     };

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{CAUSES, Cause, CauseId, Diagnosis, Layer, Means, Proof, State, analyze};
+use analysis::{
+    CAUSES, Cause, CauseId, Diagnosis, Layer, Means, Proof, RunAnalysis, State, analyze,
+};
 use record::{
     AddressRoute, BitsPerSecond, Bytes, Direction, EngineClock, FailureKind, HostFacts, HostLoad,
     HostName, KnobId, LinkModes, Medium, MtuProof, Nanoseconds, NeighbourMtu, NicLoad, Offload,
