@@ -6,7 +6,7 @@
 unmeasured =
     .no-ceiling = no rate of the NICs in use is known that can be trusted
     .no-trial = no { $direction } trial was run
-    .cached = the mount lets nobody pass the cache of this machine, so what it reads and writes may be no more than memory
+    .cached = direct I/O is not possible on this mount, so its rates may be those of the client's cache
     .our-end = our end `{ $address }` is on no NIC that is known
 
 ## Why a trial failed

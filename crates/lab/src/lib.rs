@@ -20,7 +20,7 @@ use locale::say;
 
 pub use error::Error;
 #[cfg(target_os = "linux")]
-pub use imp::Namespace;
+pub use imp::{GuestNics, Namespace, load_client};
 pub use imp::{Lab, down, find, list, supervise, up};
 pub use scenario_library::{Scenario, scenario, scenarios};
 pub use topology::{

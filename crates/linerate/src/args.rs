@@ -194,8 +194,8 @@ pub enum LabCommand {
         host: String,
         /// Mount the lab's first share at `/mnt/SHARE` meanwhile, by Linux's own SMB client
         ///
-        /// with these options, as `vers=3.1.1,multichannel`; beside them is who logs in. A kernel of its own stands
-        /// for the host (user-mode Linux), and what the command prints is shown when it has ended
+        /// mount options, as `vers=3.1.1,multichannel`; the lab's credentials are added. A separate kernel (user-mode
+        /// Linux) takes the host's place, and the command's output is shown when it has ended
         #[arg(long, value_name = "OPTIONS")]
         mount: Option<String>,
         /// The command and its arguments

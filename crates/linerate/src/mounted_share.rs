@@ -15,7 +15,7 @@ use crate::{ctrl_c, hosts};
 /// Part of the path of what file managers show through gvfs.
 const GVFS: &str = "/gvfs/smb-share:";
 
-/// The share that somebody named, by its address or by the folder of a mount of the client, and that mount.
+/// The share that was named by its address or by the folder of a mount of the client, and that mount.
 ///
 /// # Errors
 /// When it is neither, or the client does not answer.
@@ -61,7 +61,7 @@ pub fn named(
     ))
 }
 
-/// The whole path of a folder that somebody named, without asking its file system: a mount whose server is gone may not
+/// The whole path of a folder that was named, without asking its file system: a mount whose server is gone may not
 /// answer.
 fn folder_of(typed: &str, client: &str) -> Result<String, CommandError> {
     let folder = match client {
@@ -71,7 +71,7 @@ fn folder_of(typed: &str, client: &str) -> Result<String, CommandError> {
         })?,
         _ => Path::new(typed).to_owned(),
     };
-    // What is above a folder is not what its name says where a link is on the way.
+    // What is above a folder is not what its name says where a part of it is a link.
     let goes_up = folder.components().any(|part| part == Component::ParentDir);
     if goes_up || !folder.is_absolute() {
         let id = match goes_up {
@@ -85,7 +85,7 @@ fn folder_of(typed: &str, client: &str) -> Result<String, CommandError> {
 }
 
 /// Where a folder below a mount is on the share; none where the mount's source is no share. What a host says of its
-/// mounts is looked at like what somebody types. The kernel does not tell the port.
+/// mounts is checked like what is typed. The kernel does not tell the port.
 fn address_of(
     mount: &ShareMount,
     below: &str,

@@ -238,6 +238,15 @@ impl<'a> Evidence<'a> {
         session.is_some_and(|it| it.dialect.starts_with("3.") && it.server_interfaces.is_empty())
     }
 
+    /// Links that could be used at once and are not. A mount has connections of its own, which are not seen: its rung
+    /// shows whether they suffice.
+    pub(super) fn idle_links(&self) -> usize {
+        match self.is_measured(RungName::SystemClient) {
+            true => 0,
+            false => self.usable.len().saturating_sub(self.used.len()),
+        }
+    }
+
     /// Whether more was measured than fits through NICs whose rates are believed.
     pub(super) fn above_ceiling(&self) -> Option<&LadderRung> {
         let mut rungs = self.rungs.iter();

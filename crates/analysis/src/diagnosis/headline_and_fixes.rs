@@ -290,12 +290,9 @@ fn well(seen: &Evidence) -> Message {
     }) {
         message = message.with("line", line);
     }
-    let unused = seen.usable.len().saturating_sub(seen.used.len());
-    match unused {
+    match seen.idle_links() {
         0 => message,
-        // What is mounted has links of its own.
-        _ if seen.is_measured(RungName::SystemClient) => message,
-        _ => message.with("unused", say("links-unused").count("links", unused)),
+        unused => message.with("unused", say("links-unused").count("links", unused)),
     }
 }
 

@@ -80,7 +80,7 @@ fn saturated(seen: &Evidence) -> Option<Cause> {
 fn unused_links(seen: &Evidence) -> Option<Cause> {
     const NUMBERS: [&str; 5] = ["no", "one", "two", "three", "four"];
     let (used, usable) = (seen.used.len(), seen.usable.len());
-    if used == 0 || usable <= used || seen.is_measured(RungName::SystemClient) {
+    if used == 0 || seen.idle_links() == 0 {
         return None;
     }
     let id = match NUMBERS.get(usable).filter(|_| used == 1) {

@@ -53,8 +53,7 @@ pub(super) fn channels_gain(seen: &Evidence) -> Option<Sequential> {
 /// loss, for it is the client's system that opens one connection.
 pub(super) fn idle(seen: &Evidence) -> Option<Message> {
     let (used, usable) = (seen.used.len(), seen.usable.len());
-    // What is mounted has its own links, and its own rung.
-    if used == 0 || usable <= used || seen.is_measured(RungName::SystemClient) {
+    if used == 0 || seen.idle_links() == 0 {
         return None;
     }
     let gain = channels_gain(seen).filter(|gain| gain.loss == Loss::Loses)?;
@@ -85,11 +84,7 @@ fn larger_frames_matter(seen: &Evidence) -> bool {
 /// One channel for each pair of NICs that lies idle.
 fn channels(seen: &Evidence) -> Option<(bool, Fix)> {
     let count = seen.usable.len().min(CHANNELS_MAX);
-    // Channels of ours make no mount faster.
-    if seen.is_measured(RungName::SystemClient) {
-        return None;
-    }
-    if seen.used.is_empty() || count <= seen.used.len() {
+    if seen.used.is_empty() || seen.idle_links() == 0 || count <= seen.used.len() {
         return None;
     }
     // What was measured is not computed once more.

@@ -1,7 +1,7 @@
 //! Knobs of the kernel's own SMB client: options of a mount. They are looked at only.
 
 use locale::say;
-use record::Value;
+use record::{ShareMount, Value};
 
 use super::{
     Disturbance, Kind, Knob, KnobBackend, Refusal, State, TargetKind, answer, command, words,
@@ -63,19 +63,26 @@ impl KnobBackend for Mount {
             target_is_missing: true,
             ..Refusal::new(say("error-linux.no-smb-mount").with("folder", name))
         })?;
-        let all = || options.split(',');
-        let of = |key: &str| all().find_map(|option| option.strip_prefix(key)?.strip_prefix('='));
+        let mount = ShareMount {
+            options: options.to_owned(),
+            ..ShareMount::default()
+        };
         let missing = |key: &str| Refusal::new(say("error-linux.mount-option").with("option", key));
         let value = match self {
-            Self::Flag(key) => Value::Switch(all().any(|option| option == *key)),
+            Self::Flag(key) => Value::Switch(mount.has(key)),
             Self::Number(key, default) => {
-                let number = of(key).and_then(|word| word.parse().ok()).or(*default);
+                let number = mount
+                    .option(key)
+                    .and_then(|word| word.parse().ok())
+                    .or(*default);
                 Value::Integer(number.ok_or_else(|| missing(key))?)
             }
-            Self::Word(key) => Value::Text(of(key).ok_or_else(|| missing(key))?.to_owned()),
+            Self::Word(key) => {
+                Value::Text(mount.option(key).ok_or_else(|| missing(key))?.to_owned())
+            }
             Self::Signing => {
-                let security = of("sec").unwrap_or_default();
-                Value::Switch(all().any(|option| option == "sign") || security.ends_with('i'))
+                let security = mount.option("sec").unwrap_or_default();
+                Value::Switch(mount.has("sign") || security.ends_with('i'))
             }
         };
         Ok(State::new(value, words(&[])).fixed_if(Some(say(FIXED))))

@@ -36,7 +36,7 @@ pub(crate) fn folder(line: &str) -> Option<String> {
     line.split(' ').nth(1).map(unescaped)
 }
 
-/// The options of a line as somebody typed them, but for commas within a value, which stay `\054`: they would part it.
+/// The options of a line as they were typed, but for commas within a value, which stay `\054`: they would part it.
 pub(crate) fn options(said: &str) -> String {
     let parts = said.split("\\054").map(unescaped);
     parts.collect::<Vec<String>>().join("\\054")
@@ -76,8 +76,8 @@ struct Session {
     shares: Vec<(String, bool)>,
 }
 
-/// Adds to a mount what `DebugData` says of its session. Where several sessions have that share and differ, nobody
-/// knows which is the mount's.
+/// Adds to a mount what `DebugData` says of its session. Where several sessions have that share and differ, it is not
+/// known which is the mount's.
 pub(crate) fn add_session(mount: &mut ShareMount, debug_data: &str) {
     let Some((server, share, _)) = mount.place() else {
         return;
@@ -125,10 +125,8 @@ fn sessions(debug_data: &str) -> Vec<Session> {
             });
             continue;
         }
-        let words = || line.split_whitespace();
         if !is_in_session {
-            is_server_signed |=
-                line.starts_with("Number of credits:") && words().any(|word| word == "signed");
+            is_server_signed |= line.starts_with("Number of credits:") && has_word(line, "signed");
             continue;
         }
         if let Some(session) = sessions.last_mut() {
@@ -138,11 +136,14 @@ fn sessions(debug_data: &str) -> Vec<Session> {
     sessions
 }
 
+fn has_word(line: &str, word: &str) -> bool {
+    line.split_whitespace().any(|it| it == word)
+}
+
 /// Adds a line below a session's first one.
 fn add_line(session: &mut Session, line: &str, entry: &str) {
-    let has = |word: &str| line.split_whitespace().any(|it| it == word);
     if line.contains("SessionId: ") {
-        session.signed |= has("signed");
+        session.signed |= has_word(line, "signed");
         // Newer kernels add the cipher: `encrypted(gcm256)`.
         let mut words = line.split_whitespace();
         session.encrypted |= words.any(|it| it == "encrypted" || it.starts_with("encrypted("));
@@ -152,7 +153,7 @@ fn add_line(session: &mut Session, line: &str, entry: &str) {
     } else if entry.starts_with(r"\\") {
         let name = entry.split(" Mounts: ").next().unwrap_or_default();
         session.shares.push((name.to_owned(), false));
-    } else if has("Encrypted") {
+    } else if has_word(line, "Encrypted") {
         // Of the share whose lines these are.
         if let Some((_, encrypted)) = session.shares.last_mut() {
             *encrypted = true;

@@ -1,6 +1,6 @@
 //! A host whose SMB client is that of Linux itself: not every machine's kernel has `cifs`, and a mount of it would
 //! outlive a lab that is killed. A kernel that runs as a process (user-mode Linux) takes the host's place on the LAN
-//! for as long as one program runs, with the files of this machine and addresses of its own.
+//! while one program runs, with the files of this machine and with other addresses.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ const KERNEL: &str = "linux.uml";
 const MODULE_FOLDER: &str = "/usr/lib/uml/modules";
 /// What `cifs.ko` needs, in this order.
 const MODULES: &str = "asn1_decoder oid_registry cifs_arc4 cifs_md4 dns_resolver cmac ccm ctr \
-    sha512_generic ecb hmac libarc4 libdes nls_utf8 gf128mul ghash-generic gcm cifs";
+    sha512_generic ecb hmac libarc4 libdes nls_utf8 gf128mul ghash-generic gcm";
 /// Memory of the guest.
 const MEMORY: &str = "mem=1024M";
 /// Programs it takes, with Debian's packages of them.
@@ -47,13 +47,13 @@ const PASSED_ON: [&str; 6] = [
 /// Where it finds programs.
 const SEARCHED: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// What somebody wants to run, and with which share mounted.
+/// What is to be run, and with which share mounted.
 pub(super) struct Guest<'a> {
     pub(super) topology: &'a Topology,
     pub(super) node: &'a str,
     pub(super) namespace: &'a Namespace,
     pub(super) share: &'a ShareAddress,
-    /// Options of the mount, beside who logs in.
+    /// Options of the mount, without credentials.
     pub(super) options: &'a str,
     pub(super) argv: &'a [String],
 }
@@ -72,11 +72,12 @@ impl Guest<'_> {
             subject: self.node.into(),
             source,
         })?;
-        let _bridges = Bridges::build(self.namespace, &ends)
+        let nics: Vec<(&str, u32)> = ends.iter().map(|(end, _)| (&*end.nic, end.mtu)).collect();
+        let attached = GuestNics::attach(self.namespace, &nics)
             .map_err(Error::running(say("error-lab.run-program"), self.node))?;
         let kernel = format!(
             "exec {} </dev/null >{FOLDER}/kernel 2>&1",
-            posix_words(&arguments(ends.len()))
+            posix_words(&attached.kernel(&format!("{FOLDER}/script")))
         );
         let command = Command::new(["bash", "-c", &kernel]);
         let ran = self
@@ -142,12 +143,13 @@ impl Guest<'_> {
         );
         let options = posix_word(options.trim_end_matches(','));
         let program = posix_words(self.argv);
-        let told = environment();
+        let load_client = load_client("");
+        let environment = environment();
         let within = std::env::current_dir().ok();
         let within = within.as_deref().and_then(std::path::Path::to_str);
         let within = posix_word(within.unwrap_or("/"));
         Ok(format!(
-            "export PATH={SEARCHED} HOME=/root{told}
+            "export PATH={SEARCHED} HOME=/root{environment}
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t tmpfs tmpfs /mnt
@@ -155,13 +157,7 @@ exec </dev/null >{FOLDER}/mount 2>&1
 trap 'sync; echo o >/proc/sysrq-trigger; sleep 9' EXIT
 set -e
 mkdir {folder}
-modules=$(find {MODULE_FOLDER}/$(uname -r) -name '*.ko')
-for module in {MODULES}; do
-    for file in $modules; do
-        case $file in */$module.ko) insmod $file || true ;; esac
-    done
-done
-# Asked for rings, its NIC reads a queue that it does not have, and the kernel panics.
+{load_client}# Asked for rings, its NIC reads a queue that it does not have, and the kernel panics.
 ethtool=$(command -v ethtool)
 if [ -n \"$ethtool\" ]; then
     cp $ethtool {FOLDER}/ethtool
@@ -183,7 +179,7 @@ echo $status >{FOLDER}/status
         ))
     }
 
-    /// The guest's NICs, each with an address of its own.
+    /// Lines that set the guest's NICs up.
     fn links(&self, ends: &[(&End, Address)]) -> Result<String, Error> {
         let mut links = String::new();
         for (index, (end, address)) in ends.iter().enumerate() {
@@ -201,7 +197,7 @@ echo $status >{FOLDER}/status
         Ok(links)
     }
 
-    /// An address of the same network that nobody of the lab has.
+    /// An address of the same network that is free in the lab.
     fn free_address(&self, address: &Address) -> Result<IpAddr, Error> {
         let ends = self.topology.links.iter().flat_map(|link| &link.ends);
         let taken: BTreeSet<IpAddr> = ends.filter_map(|end| end.address).map(|it| it.ip).collect();
@@ -230,7 +226,7 @@ echo $status >{FOLDER}/status
     }
 }
 
-/// The end of what somebody said.
+/// The end of a long text.
 fn end_of(said: &str) -> &str {
     let from = said.len().saturating_sub(WORDS_MAX);
     let from = (from..said.len()).find(|at| said.is_char_boundary(*at));
@@ -239,36 +235,11 @@ fn end_of(said: &str) -> &str {
 
 /// What of our own environment the guest's program gets.
 fn environment() -> String {
-    let told = PASSED_ON.iter().filter_map(|name| {
+    let passed_on = PASSED_ON.iter().filter_map(|name| {
         let value = std::env::var(name).ok()?;
         Some(format!(" {name}={}", posix_word(&value)))
     });
-    told.collect()
-}
-
-/// The kernel with what it is told at its start.
-fn arguments(links: usize) -> Vec<String> {
-    let fixed = [
-        KERNEL,
-        "root=/dev/root",
-        "rootfstype=hostfs",
-        "hostfs=/",
-        "rw",
-        MEMORY,
-        "quiet",
-        "panic=1",
-        "con=null",
-        "init=/bin/bash",
-    ];
-    let fixed = fixed.iter().map(|&word| word.to_owned());
-    let nics = (0..links).map(|link| {
-        let [_, tap] = names(link);
-        format!("vec{link}:transport=tap,ifname={tap},depth=128,gro=1")
-    });
-    let script = ["--".to_owned(), format!("{FOLDER}/script")];
-    // It would leave its socket and number in root's home.
-    let own = std::iter::once(format!("uml_dir={FOLDER}/"));
-    fixed.chain(own).chain(nics).chain(script).collect()
+    passed_on.collect()
 }
 
 /// The bridge of a link, and the guest's device in it.
@@ -276,23 +247,44 @@ fn names(link: usize) -> [String; 2] {
     [format!("guest{link}b"), format!("guest{link}")]
 }
 
-/// The host's NICs with the guest's devices on them. Dropped, all is as it was.
-struct Bridges<'a> {
+/// Shell lines that load the guest's SMB client, with these parameters of its module.
+#[must_use]
+pub fn load_client(parameters: &str) -> String {
+    format!(
+        "modules=$(find {MODULE_FOLDER}/$(uname -r) -name '*.ko')
+for module in {MODULES}; do
+    for file in $modules; do
+        case $file in */$module.ko) insmod $file || true ;; esac
+    done
+done
+for file in $modules; do
+    case $file in */cifs.ko) insmod $file {parameters} ;; esac
+done
+"
+    )
+}
+
+/// A host's NICs with the devices of a guest on them. Dropped, all is as before.
+pub struct GuestNics<'a> {
     namespace: &'a Namespace,
     links: usize,
 }
 
-impl<'a> Bridges<'a> {
-    fn build(namespace: &'a Namespace, ends: &[(&End, Address)]) -> Result<Self, host::Error> {
-        let bridges = Self {
+impl<'a> GuestNics<'a> {
+    /// Puts the NICs, each with its MTU, into bridges with the guest's devices. What a process that was killed left of
+    /// that is removed before.
+    ///
+    /// # Errors
+    /// When there is no such NIC, or the system cannot make such devices.
+    pub fn attach(namespace: &'a Namespace, nics: &[(&str, u32)]) -> Result<Self, host::Error> {
+        let attached = Self {
             namespace,
-            links: ends.len(),
+            links: nics.len(),
         };
-        // What one that was killed left.
-        bridges.remove();
+        attached.remove();
         let mut batch = String::new();
-        for (link, (end, _)) in ends.iter().enumerate() {
-            let ([bridge, tap], nic, mtu) = (names(link), &end.nic, end.mtu);
+        for (link, (nic, mtu)) in nics.iter().enumerate() {
+            let [bridge, tap] = names(link);
             for line in [
                 format!("link add name {bridge} type bridge"),
                 format!("tuntap add dev {tap} mode tap vnet_hdr"),
@@ -301,12 +293,39 @@ impl<'a> Bridges<'a> {
                 format!("link set dev {tap} master {bridge} up"),
                 format!("link set dev {bridge} mtu {mtu} up"),
             ] {
+                // Writing to a string cannot fail.
                 writeln!(batch, "{line}").ok();
             }
         }
         let command = Command::new(["ip", "-batch", "-"]).with_stdin(batch);
         run_one(namespace, &command)?;
-        Ok(bridges)
+        Ok(attached)
+    }
+
+    /// The kernel with its arguments; its first process is `bash` with this script, and its NICs are `vec0`, `vec1`, ...
+    #[must_use]
+    pub fn kernel(&self, script: &str) -> Vec<String> {
+        let fixed = [
+            KERNEL,
+            "root=/dev/root",
+            "rootfstype=hostfs",
+            "hostfs=/",
+            "rw",
+            MEMORY,
+            "quiet",
+            "panic=1",
+            "con=null",
+            "init=/bin/bash",
+        ];
+        let fixed = fixed.iter().map(|&word| word.to_owned());
+        // It would leave its socket and number in root's home.
+        let own = std::iter::once(format!("uml_dir={FOLDER}/"));
+        let nics = (0..self.links).map(|link| {
+            let [_, tap] = names(link);
+            format!("vec{link}:transport=tap,ifname={tap},depth=128,gro=1")
+        });
+        let script = ["--".to_owned(), script.to_owned()];
+        fixed.chain(own).chain(nics).chain(script).collect()
     }
 
     /// Removes those that are there; a host that is gone has none.
@@ -320,7 +339,7 @@ impl<'a> Bridges<'a> {
     }
 }
 
-impl Drop for Bridges<'_> {
+impl Drop for GuestNics<'_> {
     fn drop(&mut self) {
         self.remove();
     }

@@ -35,6 +35,7 @@ use host::exec::{Command, Exec, Local, Process};
 use locale::say;
 use record::HostName;
 
+pub use guest_kernel::{GuestNics, load_client};
 pub use namespace_exec::Namespace;
 pub use supervisor_process::supervise;
 

@@ -145,7 +145,7 @@ fn measure(
 }
 
 /// The sessions beside the first, each with its connections. The first must not have its own yet: a parallel
-/// session is opened by as many ways as the first one has.
+/// session copies the connections of the first one.
 fn further_sessions(tree: &Tree, workload: &ShareWorkload) -> Result<Vec<(Session, Tree)>, Error> {
     let open = |_| {
         let opened = Session::open_parallel(tree)?;

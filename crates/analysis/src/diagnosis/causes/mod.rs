@@ -44,12 +44,19 @@ pub(super) mod two_nics_one_subnet;
 pub(super) mod wifi_retries;
 pub(super) mod wifi_used;
 
-use record::MtuProof;
+use locale::Message;
+use record::{MtuProof, ShareMount};
 
 pub(super) use super::evidence::{Evidence, PairRate, median_of};
 pub(super) use super::finding::{Advice, Basis, Decider, Finding, nic_mtu, setting};
 pub(super) use super::ladder::DIRECTIONS;
 pub(super) use super::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};
+
+/// What is suspected of a mount; a second mount with better options decides it.
+fn suspected_of_mount(seen: &Evidence, mount: &ShareMount, text: Message) -> Finding {
+    let decides = Decider::Hand("decide.mount-again");
+    Finding::suspected(text, decides, seen.better_mount(mount))
+}
 
 fn remote_name(proof: &MtuProof) -> String {
     proof

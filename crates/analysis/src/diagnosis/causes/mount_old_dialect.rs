@@ -2,7 +2,7 @@
 
 use locale::say;
 
-use super::{Decider, Evidence, Finding};
+use super::{Evidence, Finding, suspected_of_mount};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let mount = seen.slow_mount()?;
@@ -11,6 +11,5 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         .with("folder", &mount.folder)
         .with("dialect", dialect)
         .with("newer", newer);
-    let decides = Decider::Hand("decide.mount-again");
-    Some(Finding::suspected(text, decides, seen.better_mount(mount)))
+    Some(suspected_of_mount(seen, mount, text))
 }

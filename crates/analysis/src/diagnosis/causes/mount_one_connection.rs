@@ -2,7 +2,7 @@
 
 use locale::say;
 
-use super::{Decider, Evidence, Finding};
+use super::{Evidence, Finding, suspected_of_mount};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let mount = seen.slow_mount()?;
@@ -13,6 +13,5 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let text = say("mount-one-connection")
         .with("folder", &mount.folder)
         .count("channels", channels);
-    let decides = Decider::Hand("decide.mount-again");
-    Some(Finding::suspected(text, decides, seen.better_mount(mount)))
+    Some(suspected_of_mount(seen, mount, text))
 }

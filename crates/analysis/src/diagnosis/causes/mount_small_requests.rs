@@ -2,7 +2,7 @@
 
 use locale::say;
 
-use super::{DIRECTIONS, Decider, Evidence, Finding};
+use super::{DIRECTIONS, Evidence, Finding, suspected_of_mount};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let mount = seen.slow_mount()?;
@@ -10,14 +10,12 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     if seen.older_dialect(mount).is_some() {
         return None;
     }
-    let mut ways = DIRECTIONS.into_iter();
-    let small = ways.find_map(|direction| {
+    let small = DIRECTIONS.into_iter().find_map(|direction| {
         let is_lost = seen.mount_may_lose_in(direction);
         seen.small_request(mount, direction).filter(|_| is_lost)
     })?;
     let text = say("mount-small-requests")
         .with("folder", &mount.folder)
         .count("bytes", small.get());
-    let decides = Decider::Hand("decide.mount-again");
-    Some(Finding::suspected(text, decides, seen.better_mount(mount)))
+    Some(suspected_of_mount(seen, mount, text))
 }

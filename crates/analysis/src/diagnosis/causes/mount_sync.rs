@@ -3,7 +3,7 @@
 use locale::say;
 use record::Direction;
 
-use super::{Decider, Evidence, Finding};
+use super::{Evidence, Finding, suspected_of_mount};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let mount = seen.slow_mount()?;
@@ -11,6 +11,5 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         return None;
     }
     let text = say("mount-sync").with("folder", &mount.folder);
-    let decides = Decider::Hand("decide.mount-again");
-    Some(Finding::suspected(text, decides, seen.better_mount(mount)))
+    Some(suspected_of_mount(seen, mount, text))
 }

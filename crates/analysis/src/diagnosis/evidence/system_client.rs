@@ -10,7 +10,7 @@ use crate::diagnosis::finding::Advice;
 use crate::rung_and_probe_verdict::MATTERS;
 use stats::{Estimate, Unit, computed};
 
-/// What the kernel asks for at once where nobody says otherwise (`CIFS_DEFAULT_IOSIZE` of `fs/smb/client/cifsglob.h`,
+/// What the kernel asks for at once by default (`CIFS_DEFAULT_IOSIZE` of `fs/smb/client/cifsglob.h`,
 /// and what it makes of a server's 8 MiB).
 const REQUEST_USUAL: u64 = 4 << 20;
 /// Requests below this are small.
@@ -26,8 +26,8 @@ const REPLACED: [&str; 8] = [
     "username",
     "credentials",
 ];
-/// What the kernel shows of a mount though nobody has to name it. All other options say who may do what, or keep data
-/// safe, and stay.
+/// What the kernel shows of a mount and is its default. All other options say who may do what, or keep data safe, and
+/// stay.
 const SHOWN: [&str; 18] = [
     "rw",
     "relatime",
@@ -50,15 +50,15 @@ const SHOWN: [&str; 18] = [
 ];
 
 impl<'a> Evidence<'a> {
-    /// The share as it is mounted, where the check is of a mount.
+    /// The mount, where the check was asked for one.
     pub(in crate::diagnosis) fn mount(&self) -> Option<&'a ShareMount> {
         self.path?.mount.as_ref()
     }
 
     /// The same where it may be slower than it has to be.
     pub(in crate::diagnosis) fn slow_mount(&self) -> Option<&'a ShareMount> {
-        let mut ways = DIRECTIONS.into_iter();
-        let may_lose = ways.any(|direction| self.mount_may_lose_in(direction));
+        let mut directions = DIRECTIONS.into_iter();
+        let may_lose = directions.any(|direction| self.mount_may_lose_in(direction));
         self.mount().filter(|_| may_lose)
     }
 
@@ -93,12 +93,21 @@ impl<'a> Evidence<'a> {
         mount: &ShareMount,
         direction: Direction,
     ) -> Option<Bytes> {
-        let session = self.session?;
-        let (size, most) = match direction {
-            Direction::Read => (mount.read_max()?, session.read_max),
-            Direction::Write => (mount.write_max()?, session.write_max),
+        let size = match direction {
+            Direction::Read => mount.read_max()?,
+            Direction::Write => mount.write_max()?,
         };
-        (size.get() < REQUEST_SMALL.min(most.get())).then_some(size)
+        (size.get() < REQUEST_SMALL.min(self.request_max(direction)?)).then_some(size)
+    }
+
+    /// The largest request that the server takes, in bytes.
+    fn request_max(&self, direction: Direction) -> Option<u64> {
+        let session = self.session?;
+        let most = match direction {
+            Direction::Read => session.read_max,
+            Direction::Write => session.write_max,
+        };
+        Some(most.get())
     }
 
     /// How many channels our engine used where it moved more by several, and the mount has one.
@@ -112,8 +121,8 @@ impl<'a> Evidence<'a> {
             let one = self.rate(RungName::Share, direction)?;
             Some(several > one * MATTERS && self.mount_may_lose_in(direction))
         };
-        let mut ways = DIRECTIONS.into_iter();
-        if has_several || !ways.any(|direction| gains(direction) == Some(true)) {
+        let mut directions = DIRECTIONS.into_iter();
+        if has_several || !directions.any(|direction| gains(direction) == Some(true)) {
             return None;
         }
         let trials = self.trials.iter();
@@ -135,27 +144,27 @@ impl<'a> Evidence<'a> {
         (most > 1.0).then(|| computed(most, Unit::Ratio, vec![caveat]))
     }
 
-    /// The lines that mount a share again without anything that is known to cost.
+    /// The lines that mount a share without any option that is known to cost.
     pub(in crate::diagnosis) fn better_mount(&self, mount: &ShareMount) -> Advice {
         let options = self.better_options(mount).join(",");
         let (source, folder) = (quoted(&mount.source), quoted(&mount.folder));
         let text = say("fix.mount-again")
             .with("folder", &mount.folder)
             .with("options", &options);
-        let fstab = [&mount.source, &mount.folder].map(|word| of_fstab(word));
-        let [source_there, folder_there] = fstab;
+        let fstab = [&mount.source, &mount.folder, &options].map(|word| of_fstab(word));
+        let [source_there, folder_there, options_there] = fstab;
         Advice::new(text).gains(self.mount_gain()).commands([
             format!("sudo umount {folder}"),
             format!(
                 "sudo mount -t cifs {source} {folder} -o {}",
                 quoted(&options)
             ),
-            format!("# /etc/fstab: {source_there} {folder_there} cifs {options} 0 0"),
+            format!("# /etc/fstab: {source_there} {folder_there} cifs {options_there} 0 0"),
         ])
     }
 
     fn better_options(&self, mount: &ShareMount) -> Vec<String> {
-        // The file has user and password, which nobody types into a command; who has a ticket, or no name, needs none.
+        // User and password stay out of the command; Kerberos and guests need none.
         let security = mount.option("sec").unwrap_or_default();
         let has_password = !security.starts_with("krb5") && security != "none";
         let mut options = Vec::new();
@@ -177,21 +186,13 @@ impl<'a> Evidence<'a> {
             None => "vers=3.1.1".to_owned(),
         });
         for (key, direction) in [("rsize", Direction::Read), ("wsize", Direction::Write)] {
-            let most = self
-                .session
-                .map_or(REQUEST_USUAL, |session| match direction {
-                    Direction::Read => session.read_max.get(),
-                    Direction::Write => session.write_max.get(),
-                });
-            if self.small_request(mount, direction).is_some() {
-                options.push(format!("{key}={}", most.min(REQUEST_USUAL)));
-            }
+            let small = self.small_request(mount, direction);
+            let larger = small.and_then(|_| self.request_max(direction));
+            options.extend(larger.map(|most| format!("{key}={}", most.min(REQUEST_USUAL))));
         }
-        match (self.channels_for(mount), mount.option("max_channels")) {
-            (Some(channels), _) => options.push(format!("multichannel,max_channels={channels}")),
-            (None, Some(channels)) => options.push(format!("multichannel,max_channels={channels}")),
-            (None, None) => {}
-        }
+        let channels = self.channels_for(mount).map(|count| count.to_string());
+        let channels = channels.or_else(|| mount.option("max_channels").map(str::to_owned));
+        options.extend(channels.map(|count| format!("multichannel,max_channels={count}")));
         options
     }
 }

@@ -8,11 +8,10 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use host::exec::{Command, run_one};
-use lab::Namespace;
+use lab::{GuestNics, MTU_DEFAULT, load_client};
 
 use super::{Cost, Timed, timed};
-use crate::lab_and_program::{Result, chain, say};
+use crate::lab_and_program::{Result, chain};
 use crate::speeds::lan_and_files::Field;
 use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
 
@@ -20,39 +19,16 @@ use crate::speeds::workload::{Direction, Lan, Protection, SHARE, Task, Workload}
 const SCRIPT: &str = "/run/linerate/cifs-script";
 /// What it has to say.
 const SAID: &str = "/run/linerate/cifs-said";
-/// Memory of the guest.
-const MEMORY: &str = "mem=1024M";
-/// In this order.
-const MODULES: &str = "asn1_decoder oid_registry cifs_arc4 cifs_md4 dns_resolver cmac ccm ctr \
-    sha512_generic ecb hmac libarc4 libdes nls_utf8 gf128mul ghash-generic gcm";
-/// The kernel, and the folder of its modules.
-const KERNEL: &str = "linux.uml";
-const MODULE_FOLDER: &str = "/usr/lib/uml/modules";
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     let client = field.client()?;
     fs::write(client.path(SCRIPT), script(workload)?)?;
-    let _bridges = Bridges::build(client, workload.links)?;
-    let mut argv: Vec<String> = [
-        KERNEL,
-        "root=/dev/root",
-        "rootfstype=hostfs",
-        "hostfs=/",
-        "rw",
-        MEMORY,
-        "quiet",
-        "panic=1",
-        "con=null",
-        "init=/bin/bash",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    for link in 0..workload.links {
-        argv.push(format!(
-            "vec{link}:transport=tap,ifname=cifs{link},depth=128,gro=1"
-        ));
-    }
-    argv.extend(["--".to_owned(), SCRIPT.to_owned()]);
+    let nics: Vec<String> = (0..workload.links)
+        .map(|link| format!("lan{link}"))
+        .collect();
+    let nics: Vec<(&str, u32)> = nics.iter().map(|nic| (&**nic, MTU_DEFAULT)).collect();
+    let attached = GuestNics::attach(client, &nics)?;
+    let argv = attached.kernel(SCRIPT);
     let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
     let timed = timed(field, &argv);
     let said = fs::read_to_string(client.path(SAID)).unwrap_or_default();
@@ -102,16 +78,7 @@ mkdir /mnt/share /mnt/room
 exec >{SAID} 2>&1
 set -e
 trap 'echo o >/proc/sysrq-trigger; sleep 9' EXIT
-modules=$(find {MODULE_FOLDER}/$(uname -r) -name '*.ko')
-for module in {MODULES}; do
-    for file in $modules; do
-        case $file in */$module.ko) insmod $file || true ;; esac
-    done
-done
-for file in $modules; do
-    case $file in */cifs.ko) insmod $file enable_negotiate_signing=1 ;; esac
-done
-ip link set dev lo up
+{load_client}ip link set dev lo up
 {links}while IFS='=' read -r key value; do declare \"$key=$value\"; done <{credentials}
 mount -i -t cifs //{server}/{SHARE} /mnt/share -o \"ip={server},unc=\\\\\\\\{server}\\\\{SHARE},\
 username=$username,password=$password,{options}\"
@@ -125,6 +92,7 @@ umount /mnt/share
 echo took $begin $end
 ",
         credentials = lab::CREDENTIALS_IN_HOST,
+        load_client = load_client("enable_negotiate_signing=1"),
     ))
 }
 
@@ -158,46 +126,5 @@ fn steps(workload: &Workload) -> [String; 3] {
             format!("ls -l /mnt/share/{remote} >/mnt/room/listing"),
             format!("cp /mnt/room/listing {local}"),
         ],
-    }
-}
-
-/// The client's NICs with the guest's devices on them. Dropped, all is as it was.
-struct Bridges<'a> {
-    client: &'a Namespace,
-    links: usize,
-}
-
-impl<'a> Bridges<'a> {
-    fn build(client: &'a Namespace, links: usize) -> Result<Self> {
-        let bridges = Self { client, links };
-        let mut batch = String::new();
-        for link in 0..links {
-            for line in [
-                format!("link add name join{link} type bridge"),
-                format!("tuntap add dev cifs{link} mode tap vnet_hdr"),
-                format!("link set dev lan{link} master join{link}"),
-                format!("link set dev cifs{link} master join{link} up"),
-                format!("link set dev join{link} up"),
-            ] {
-                writeln!(batch, "{line}")?;
-            }
-        }
-        let command = Command::new(["ip", "-batch", "-"]).with_stdin(batch);
-        run_one(client, &command)?;
-        Ok(bridges)
-    }
-}
-
-impl Drop for Bridges<'_> {
-    fn drop(&mut self) {
-        let mut batch = String::new();
-        for link in 0..self.links {
-            writeln!(batch, "link delete dev cifs{link}").ok();
-            writeln!(batch, "link delete dev join{link}").ok();
-        }
-        let command = Command::new(["ip", "-force", "-batch", "-"]).with_stdin(batch);
-        if let Err(error) = run_one(self.client, &command) {
-            say(&format!("error: {}", chain(&error)));
-        }
     }
 }
