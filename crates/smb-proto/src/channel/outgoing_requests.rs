@@ -78,7 +78,14 @@ impl Channel {
                 self.credits.starved();
             }
             match pull {
-                Pull::Work(work) => self.start(work, now)?,
+                Pull::Work(work) => {
+                    self.start(work, now)?;
+                    // What was just taken from a source and signed is sent while the processor's cache has it, and
+                    // the server need not wait until that is so of all that may be under way.
+                    if self.transmit.ends_with_block() {
+                        break;
+                    }
+                }
                 Pull::DataWaits => {
                     // it could have been read, were there a block for it
                     let no_block = appetite.read_bytes > 0;

@@ -195,6 +195,14 @@ impl Transmit {
         Some(message_id)
     }
 
+    /// Whether the last that was appended is a WRITE in its block.
+    pub(super) fn ends_with_block(&self) -> bool {
+        matches!(
+            self.segments.back(),
+            Some(Segment::Write { .. } | Segment::ToSeal { .. })
+        )
+    }
+
     /// Whether the bytes at the front are followed by data that the driver finds.
     pub(super) fn origin_follows(&self) -> bool {
         matches!(self.segments.get(1), Some(Segment::Origin { .. }))
