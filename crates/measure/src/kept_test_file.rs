@@ -7,9 +7,10 @@ use record::{Bytes, Direction, KeepInput, Nanoseconds, Place, ShareWorkload, Tim
 
 use smb::Login;
 
-use crate::fio_folder::{TestFile, direct_bytes};
+use crate::fio_folder::direct_bytes;
 use crate::share_workload;
 use crate::stop_request::STOP_POLL;
+use crate::test_file_in_folder::TestFile;
 use crate::{Error, Stop};
 
 /// Makes the file, says that it is there, and removes it once `stop` is asked for.

@@ -9,9 +9,9 @@ use record::{Bytes, Job, JobWorkload, Storage, Task, Workload};
 use rustix::fs::statvfs;
 use smb::copy::Place;
 
-use crate::fio_folder::{NO_DISK, elsewhere, file_system, whole};
 use crate::scratch_folder::ScratchFolder;
 use crate::share_workload::SPARE_SHARE;
+use crate::test_file_in_folder::{NO_DISK, elsewhere, file_system, whole};
 use crate::{Error, Stop};
 
 /// Where files are in memory.

@@ -17,12 +17,12 @@ use record::{
 use smb::copy::{Place, Progress, download};
 use smb::{Access, FileTimes, Login, OpenOptions, Policy, Replace, SmallFile, Tree};
 
-use crate::fio_folder::check_free_space;
 use crate::interval_sampling::cpu;
 use crate::local_copy_folder::{self, no_near};
 use crate::scratch_folder::ScratchFolder;
 use crate::share_workload::{Connected, TestData, agreed, connections, joined, pieces, unbroken};
 use crate::stop_request::{STOP_POLL, stoppable};
+use crate::test_file_in_folder::check_free_space;
 use crate::{Error, Stop, fill_random};
 
 /// Samples of one job, beside the first part of it, which is for getting under way.

@@ -19,7 +19,7 @@ use smb::copy::Place;
 use smb::{Access, Disposition, OpenOptions as HowToOpen, Tree};
 
 use crate::share_workload::{check_space, joined, pieces, test_name};
-use crate::{Error, Stop, fio_folder};
+use crate::{Error, Stop, test_file_in_folder};
 use in_use_lock::{HOLD, Hold, Parent};
 use leftover_and_smb_removal::{remove_folder, remove_leftovers};
 
@@ -62,7 +62,7 @@ enum At<'a> {
 
 fn failed(place: &Place, source: io::Error) -> Error {
     let folder = match place {
-        Place::Local(path) => fio_folder::whole(path),
+        Place::Local(path) => test_file_in_folder::whole(path),
         Place::Share { path, .. } => PathBuf::from(path),
     };
     Error::TestFile { folder, source }
@@ -412,7 +412,7 @@ impl Lockable {
 
 fn check_free_space(parent: &Place, size: u64) -> Result<(), Error> {
     match parent {
-        Place::Local(path) => fio_folder::check_free_space(path, size),
+        Place::Local(path) => test_file_in_folder::check_free_space(path, size),
         Place::Share { tree, path } => check_space(
             &format_args!("{}/{path}", tree.share()),
             tree.free_space()?.available_bytes,

@@ -26,8 +26,10 @@ const JOB_OVERHEAD: Duration = Duration::from_secs(20);
 const SLOWEST_SHARE: u64 = 4_000_000;
 /// What the slowest share moves while it makes or opens a file.
 const STEP_BYTES: u64 = 100_000;
-/// How long a trial may take to end once it has given its result.
+/// How long a trial may take to end once it has said all.
 const END_LIMIT: Duration = Duration::from_secs(10);
+/// The same where it has not: it removes what it made, for which it has 3 s, but cannot where a share no longer answers.
+const TIDY_LIMIT: Duration = Duration::from_millis(3500);
 /// How long probing all pairs of NICs may take.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
 /// Longest line of a trial's output.
@@ -62,8 +64,9 @@ impl Runner {
         }
     }
 
-    /// Runs one trial to its end; `progress` gets each sample when it is over. The trial's process
-    /// group is ended when it takes too long, when `stop` asks for it, and on every other way out.
+    /// Runs one trial to its end; `progress` gets each sample when it is over. The trial is told to end when it takes
+    /// too long and when `stop` asks for it; what it does not end itself then is ended with its process group, as on
+    /// every other way out.
     ///
     /// # Errors
     /// When it could not be measured, for whatever reason.
@@ -168,18 +171,21 @@ impl Runner {
         stdin: Stdin,
         process: Process,
     ) -> Result<TrialResult, Failure> {
-        // It ends by itself now, or because its input does.
+        // It ends by itself now, or because its input does, and removes what it made before.
         drop(stdin);
+        let end_limit = match line {
+            Waited::Line(_) | Waited::Ended => END_LIMIT,
+            Waited::Stopped | Waited::Late | Waited::Nonsense(_) => TIDY_LIMIT,
+        };
+        let ended = process.wait(end_limit);
         match line {
             Waited::Line(TrialLine::Result(result)) => {
-                process
-                    .wait(END_LIMIT)
-                    .map_err(|error| Error::from(error).failure())?;
+                ended.map_err(|error| Error::from(error).failure())?;
                 Ok(*result)
             }
             Waited::Line(TrialLine::Failure(failure)) => Err(failure),
             Waited::Line(TrialLine::Sample(_) | TrialLine::Kept { .. }) | Waited::Ended => {
-                Err(self.why_it_ended(process))
+                Err(self.why_it_ended(ended))
             }
             Waited::Stopped => Err(Error::Stopped.failure()),
             Waited::Late => {
@@ -195,9 +201,9 @@ impl Runner {
         }
     }
 
-    fn why_it_ended(&self, process: Process) -> Failure {
+    fn why_it_ended(&self, ended: Result<Output, host::Error>) -> Failure {
         let program = &self.program;
-        match process.wait(END_LIMIT) {
+        match ended {
             Err(error) => Error::from(error).failure(),
             Ok(output) if output.status == STATUS_NO_PROGRAM => no_program(program),
             Ok(output) => {
@@ -242,7 +248,7 @@ impl Drop for Kept {
         if let Some((process, stdin)) = self.held.take() {
             drop(stdin);
             // It removes the file because its input has ended; if it cannot, nobody else can.
-            process.wait(END_LIMIT).ok();
+            process.wait(TIDY_LIMIT).ok();
         }
     }
 }

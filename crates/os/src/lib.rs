@@ -1,6 +1,6 @@
 //! What needs care with the operating system: opening files that linerate keeps or that a person
 //! names (`file`), folders of our own where others may write (`folder_in_world_writable`), and giving up
-//! rights before bytes of strangers are parsed (`sandbox`).
+//! rights before bytes of strangers are parsed (`sandbox`), and mounts that nobody else sees.
 
 pub mod file;
 pub mod folder_in_world_writable;
@@ -18,4 +18,31 @@ pub fn is_root() -> bool {
 #[must_use]
 pub fn is_root() -> bool {
     false
+}
+
+/// Gives the calling thread, and what it starts from then on, mounts of their own: those of now, of which what is mounted
+/// or unmounted later is seen by nobody else. They end with the last of these threads and programs
+/// (`mount_namespaces(7)`).
+///
+/// # Errors
+/// When this process may not: only root may.
+#[cfg(target_os = "linux")]
+pub fn own_mounts() -> std::io::Result<()> {
+    use nix::mount::{MsFlags, mount};
+    use nix::sched::{CloneFlags, unshare};
+
+    unshare(CloneFlags::CLONE_NEWNS)?;
+    let none = None::<&str>;
+    // As they are shared by default, what is mounted would appear to others as well.
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
+    Ok(())
+}
+
+/// The same where there is no such thing.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn own_mounts() -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -60,6 +60,16 @@ pub enum ProbeKind {
     AwakeProcessor,
     /// All relieving changes at once.
     AllReliefs,
+    /// A second mount that speaks the newest dialect.
+    MountDialect,
+    /// A second mount without `sync`.
+    MountSync,
+    /// A second mount with larger requests.
+    MountRequests,
+    /// A second mount with several connections.
+    MountConnections,
+    /// A second mount with all of these that apply.
+    MountOptions,
 }
 
 /// How the sockets of a workload are made. By default as the system makes them.

@@ -39,6 +39,18 @@ pub struct MountInterface {
     pub channels: Option<u32>,
 }
 
+/// A share that the system's own client mounts once more, with other options, for one trial and where nobody else sees
+/// it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecondMount {
+    /// What is mounted, as `//server/share` or with a folder of the share behind it.
+    pub source: String,
+    /// The folder on which it is mounted: for that trial it hides what is mounted there.
+    pub folder: String,
+    /// Its options, with commas between them, without user and password.
+    pub options: String,
+}
+
 impl ShareMount {
     /// What stands behind `key=` among the options.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Direction, Nanoseconds, ShareAddress, Timing};
+use crate::{Bytes, Direction, Nanoseconds, SecondMount, ShareAddress, Timing};
 
 /// Where in the test file the operations go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +82,9 @@ pub struct FolderWorkload {
     pub folder: String,
     /// What it is taken for.
     pub kind: FolderKind,
+    /// What is mounted for it and for no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_mount: Option<SecondMount>,
     /// Read or write.
     pub direction: Direction,
     /// Bytes of one operation.

@@ -53,6 +53,9 @@ pub enum Prove {
     Burden(f64),
     /// The same, but where the system's own limit is lower than what a program may ask for it is a relief.
     Either(f64),
+    /// It takes this cause and others away at once. Where it gains, none of them is ruled out by what it gains alone: of
+    /// two limits that are alike, taking one away gains nothing.
+    Together,
     /// It is one of several signs that the cause's file reads.
     Sign,
 }
@@ -120,7 +123,7 @@ macro_rules! causes {
 
 use Means::{Hand, Protection, Settings, Unknown};
 use ProbeKind as P;
-use Prove::{Burden, Either, Relief, Sign};
+use Prove::{Burden, Either, Relief, Sign, Together};
 
 causes! {
     PathMtuBlackHole "path-mtu-black-hole" path_mtu_black_hole Path Some("mtu-of-switch"), Hand("hand.no-share"), LINK, &[];
@@ -159,10 +162,10 @@ causes! {
     MultichannelOff "multichannel-off" multichannel_off Channels Some("multichannel-on"), Settings, SERVER, &[];
     AdvertisedWrong "advertised-wrong" advertised_wrong Channels Some("true-advertisement"), Hand("hand.interfaces"), SESSIONS, &[];
     OneLinkIdle "one-link-idle" one_link_idle Channels Some("dead-link"), Hand("hand.cable"), HANDS, &[];
-    MountOldDialect "mount-old-dialect" mount_old_dialect SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[];
-    MountSync "mount-sync" mount_sync SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[];
-    MountSmallRequests "mount-small-requests" mount_small_requests SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[];
-    MountOneConnection "mount-one-connection" mount_one_connection SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[];
+    MountOldDialect "mount-old-dialect" mount_old_dialect SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountDialect, Relief), (P::MountOptions, Together)];
+    MountSync "mount-sync" mount_sync SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountSync, Relief), (P::MountOptions, Together)];
+    MountSmallRequests "mount-small-requests" mount_small_requests SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountRequests, Relief), (P::MountOptions, Together)];
+    MountOneConnection "mount-one-connection" mount_one_connection SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountConnections, Relief), (P::MountOptions, Together)];
     MeasuredAboveCeiling "measured-above-ceiling" measured_above_ceiling Rest None, Unknown, "disturbs.nothing", &[];
     TcpSlowerThanCeiling "tcp-slower-than-ceiling" tcp_slower_than_ceiling Rest None, Unknown, "disturbs.nothing", &[];
     ShareSlowerThanTcp "share-slower-than-tcp" share_slower_than_tcp Rest None, Unknown, "disturbs.nothing", &[];
@@ -200,6 +203,11 @@ pub(super) const fn rung_of(kind: ProbeKind) -> Rung {
     match kind {
         P::Streams | P::Segment | P::Congestion => Rung::Tcp,
         P::Discard => Rung::Copy,
+        P::MountDialect
+        | P::MountSync
+        | P::MountRequests
+        | P::MountConnections
+        | P::MountOptions => Rung::SystemClient,
         _ => Rung::Share,
     }
 }
@@ -238,17 +246,20 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Judged> {
 }
 
 fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Option<Estimate>) {
-    let (mut ruled_out, mut is_refuted) = (None, false);
+    let (mut ruled_out, mut is_refuted, mut gains_together) = (None, false, false);
     for (kind, prove) in row.probes {
         let Some(found) = evidence.probed(*kind, rung_of(*kind)) else {
             continue;
         };
+        gains_together |= matches!(prove, Prove::Together) && found.loss == Loss::Loses;
         match says(*prove, &found) {
             Some(true) => {
                 let proof = match prove {
                     Prove::Burden(_) => Proof::Binding,
                     Prove::Either(_) if found.loss != Loss::Loses => Proof::Binding,
-                    Prove::Relief | Prove::Either(_) | Prove::Sign => Proof::Relieved,
+                    Prove::Relief | Prove::Either(_) | Prove::Together | Prove::Sign => {
+                        Proof::Relieved
+                    }
                 };
                 let gain = (proof == Proof::Relieved).then_some(found.ratio);
                 return (State::Proven(proof), gain);
@@ -260,7 +271,7 @@ fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Opti
             None => {}
         }
     }
-    match (&finding.basis, ruled_out) {
+    match (&finding.basis, ruled_out.filter(|_| !gains_together)) {
         // A limit that may be halved and costs nothing does not bind, however small a counter says that it is.
         (Basis::Counter, Some(ratio)) if is_refuted => (State::RuledOut, Some(ratio)),
         (Basis::Counter, _) => (State::Proven(Proof::Counter), None),
@@ -290,7 +301,7 @@ pub(super) fn says(prove: Prove, found: &Sequential) -> Option<bool> {
                 None
             }
         }
-        Prove::Sign => None,
+        Prove::Together | Prove::Sign => None,
     }
 }
 

@@ -125,6 +125,8 @@ impl Finding {
 pub(super) struct Advice {
     pub(super) text: Message,
     pub(super) predicted: Option<Estimate>,
+    /// What all of it together was measured to gain.
+    pub(super) measured: Option<Estimate>,
     pub(super) settings: Vec<Setting>,
     pub(super) commands: Vec<String>,
     pub(super) elsewhere: Option<ShareAddress>,
@@ -135,6 +137,7 @@ impl Advice {
         Self {
             text,
             predicted: None,
+            measured: None,
             settings: Vec::new(),
             commands: Vec::new(),
             elsewhere: None,
@@ -148,6 +151,10 @@ impl Advice {
 
     pub(super) fn gains(self, predicted: Option<Estimate>) -> Self {
         Self { predicted, ..self }
+    }
+
+    pub(super) fn gained(self, measured: Option<Estimate>) -> Self {
+        Self { measured, ..self }
     }
 
     pub(super) fn sets(self, settings: impl IntoIterator<Item = Setting>) -> Self {

@@ -329,6 +329,7 @@ fn fixes(seen: &Evidence, judged: &[Judged]) -> Vec<Fix> {
         let rank = match (one.state, is_weaker) {
             (_, true) => Rank::Weaker,
             (State::Proven(Proof::Relieved), _) => Rank::Measured,
+            _ if one.finding.advice.measured.is_some() => Rank::Measured,
             (State::Proven(_), _) => Rank::Proven,
             (State::Suspected | State::Unknowable | State::RuledOut, _) => Rank::Possible,
         };
@@ -393,13 +394,16 @@ fn fix(judged: &Judged) -> Option<Fix> {
             name: id.into(),
             settings: settings.into_iter().filter(|_| blocked.is_none()).collect(),
         },
-        predicted: judged.gain.clone().or_else(|| advice.predicted.clone()),
+        predicted: [&advice.measured, &judged.gain, &advice.predicted]
+            .into_iter()
+            .find_map(Clone::clone),
         disturbs: say(row.disturbs),
         blocked,
         commands,
         elsewhere: advice.elsewhere.clone(),
         trust: match judged.state {
             State::Proven(_) => Trust::Measured,
+            _ if advice.measured.is_some() => Trust::Measured,
             State::Suspected | State::Unknowable | State::RuledOut => Trust::Computed,
         },
     })

@@ -168,7 +168,7 @@ pub(super) fn probes(network: &Network, trials: &[&TrialRecord]) -> Vec<ProbeTri
             block,
             changed,
             rate: match &record.outcome {
-                Outcome::Measured(result) => rate(result),
+                Outcome::Measured(result) => rate(result).filter(|_| !is_cached(rung, result)),
                 Outcome::Failed(_) => None,
             },
             is_spoiled: match &record.outcome {

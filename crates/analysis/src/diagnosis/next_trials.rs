@@ -317,6 +317,7 @@ impl Plan<'_, '_> {
         let (rung, direction) = match lost.rung {
             RungName::Tcp => (Rung::Tcp, lost.direction),
             RungName::Share => (Rung::Share, lost.direction),
+            RungName::SystemClient => (Rung::SystemClient, lost.direction),
             _ => return None,
         };
         // What loses the most is asked of first; what the other direction loses may have another reason.
@@ -390,6 +391,7 @@ impl Plan<'_, '_> {
                     .map(|(kind, _)| (Some(one.row.id), *kind))
             });
         let splitters: &[ProbeKind] = match (rung, direction) {
+            (Rung::SystemClient, _) => &[ProbeKind::MountOptions],
             (Rung::Tcp, _) => &[ProbeKind::Streams, ProbeKind::Segment],
             (_, Direction::Read) => &[
                 ProbeKind::Sessions,

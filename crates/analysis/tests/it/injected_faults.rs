@@ -222,17 +222,31 @@ impl Well {
         control: f64,
         gains: &[f64],
     ) {
+        self.probes_of(Rung::Share, direction, kind, control, gains);
+    }
+
+    /// The same of another rung.
+    pub(crate) fn probes_of(
+        &mut self,
+        rung: Rung,
+        direction: Direction,
+        kind: ProbeKind,
+        control: f64,
+        gains: &[f64],
+    ) {
         for (block, gain) in (0..).zip(gains) {
             for (position, changed, rate) in [(0, None, control), (1, Some(kind), control * gain)] {
-                let mut trial = self.trial_of(Rung::Share);
+                let mut trial = self.trial_of(rung);
                 trial.stage = Stage::Probe {
-                    rung: Rung::Share,
+                    rung,
                     block,
                     position,
                     changed,
                 };
-                if let Workload::Share(share) = &mut trial.workload {
-                    share.direction = direction;
+                match &mut trial.workload {
+                    Workload::Share(share) => share.direction = direction,
+                    Workload::Folder(folder) => folder.direction = direction,
+                    _ => {}
                 }
                 if let Outcome::Measured(result) = &mut trial.outcome {
                     result.samples[0].bytes = Bytes::new((1e6 * rate) as u64);

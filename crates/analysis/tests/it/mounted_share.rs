@@ -1,10 +1,15 @@
 //! What is said of a share that the system's own client has mounted.
 
-use analysis::{Diagnosis, RungName, State};
-use record::{Direction, Outcome, Rung, ShareMount, Storage, Workload};
+use std::time::Duration;
+
+use analysis::{Budget, CheckBase, Diagnosis, Mode, Proof, RungName, State, Trust, next};
+use record::{
+    Direction, Outcome, ProbeKind, Record, Rung, SecondMount, ShareMount, Stage, Storage,
+    TrialRecord, Workload,
+};
 
 use crate::injected_faults::{Well, ids};
-use crate::run_builder::{GIGABIT, rung};
+use crate::run_builder::{self, GIGABIT, rung};
 
 const GOOD: &str = "rw,vers=3.1.1,uid=1000,username=ann,rsize=4194304,wsize=4194304";
 
@@ -107,6 +112,173 @@ fn what_is_wrong_in_the_options_is_named_and_mended_in_one_line() {
         let again = said.fixes.iter().filter(|fix| fix.id == "mount-again");
         assert_eq!(again.count(), 1, "{options}");
     }
+}
+
+/// What gains, in each of four blocks of a second mount that changes something.
+fn tried(well: &mut Well, kind: ProbeKind, control: f64, gain: f64) {
+    let gains = [gain, 1.001 * gain, 0.999 * gain, gain];
+    well.probes_of(Rung::SystemClient, Direction::Read, kind, control, &gains);
+}
+
+#[test]
+fn a_second_mount_proves_what_it_gains() {
+    let mut well = two_links();
+    well.mounted(GOOD, [116.9, 116.5]);
+    tried(&mut well, ProbeKind::MountConnections, 116.9, 1.98);
+    let said = well.said(true);
+    let proven = State::Proven(Proof::Relieved);
+    assert_eq!(first(&said), ("mount-one-connection", proven));
+    assert_eq!(said.headline.id, "headline.loses-proven");
+    let fix = &said.fixes[0];
+    assert_eq!(
+        (fix.id.as_str(), fix.trust),
+        ("mount-again", Trust::Measured)
+    );
+    let gain = fix.predicted.as_ref().expect("it was measured");
+    let [low, high] = gain.interval.expect("several blocks");
+    assert!(low <= 1.98 && 1.98 <= high, "{gain:?}");
+    // What gains nothing is no cause.
+    let mut well = two_links();
+    well.mounted(GOOD, [116.9, 116.5]);
+    tried(&mut well, ProbeKind::MountConnections, 116.9, 1.0);
+    let said = well.said(true);
+    assert_eq!(ids(&said.causes), [""; 0]);
+    assert_eq!(ids(&said.ruled_out), ["mount-one-connection"]);
+    assert_eq!(said.headline.id, "headline.client-itself");
+    assert!(said.fixes.iter().all(|fix| fix.id != "mount-again"));
+}
+
+#[test]
+fn of_two_limits_that_are_alike_none_is_ruled_out_by_what_it_gains_alone() {
+    let both = "rw,vers=3.1.1,rsize=65536,wsize=65536";
+    let mut well = two_links();
+    well.mounted(both, [60.0, 60.0]);
+    for kind in [ProbeKind::MountConnections, ProbeKind::MountRequests] {
+        tried(&mut well, kind, 60.0, 1.0);
+    }
+    let said = well.said(true);
+    assert_eq!(
+        ids(&said.ruled_out),
+        ["mount-small-requests", "mount-one-connection"]
+    );
+    tried(&mut well, ProbeKind::MountOptions, 60.0, 3.5);
+    let said = well.said(true);
+    assert_eq!(ids(&said.ruled_out), [""; 0]);
+    assert_eq!(first(&said), ("mount-small-requests", State::Suspected));
+    // The line has both, and its gain is that of both.
+    let fix = &said.fixes[0];
+    assert_eq!(
+        (fix.id.as_str(), fix.trust),
+        ("mount-again", Trust::Measured)
+    );
+    let gain = fix.predicted.as_ref().expect("it was measured");
+    assert!((3.4..3.6).contains(&gain.value), "{gain:?}");
+}
+
+#[test]
+fn a_second_mount_that_fails_leaves_it_to_the_user() {
+    let decides = |well: &Well| {
+        let said = well.said(true);
+        assert_eq!(first(&said), ("mount-one-connection", State::Suspected));
+        said.causes[0].decides.as_ref().map(|it| it.id)
+    };
+    let mut well = two_links();
+    well.mounted(GOOD, [116.9, 116.5]);
+    assert_eq!(decides(&well), Some("decide.probe"));
+    tried(&mut well, ProbeKind::MountConnections, 116.9, 1.98);
+    well.trials(|trial| {
+        if let Stage::Probe {
+            changed: Some(_), ..
+        } = trial.stage
+        {
+            trial.outcome = run_builder::failed("only root may mount");
+        }
+    });
+    assert_eq!(decides(&well), Some("decide.mount-again"));
+}
+
+/// The second mounts of the next block of trials, each with what it changes and in which direction.
+fn planned(well: &Well) -> Vec<(ProbeKind, Direction, SecondMount)> {
+    let trials = well.records.iter().filter_map(|record| match record {
+        Record::Trial(trial) => Some(&**trial),
+        _ => None,
+    });
+    let trials: Vec<&TrialRecord> = trials.collect();
+    let Workload::Share(share) = run_builder::share_workload(Direction::Read) else {
+        unreachable!("it is one of a share")
+    };
+    let base = CheckBase {
+        tcp: Err("no iperf3".to_owned()),
+        share,
+        channels: 2,
+        read_only: false,
+        folder: None,
+        mounted: Some("/mnt/my media/films".to_owned()),
+        more: Vec::new(),
+        rounds: Some(4),
+        sources: Vec::new(),
+    };
+    let budget = Budget {
+        mode: Mode::Thorough,
+        spent: Duration::ZERO,
+    };
+    let block = next(&well.facts, Some(&well.path), &trials, &base, &budget, 1);
+    let trials = block.expect("something is left to try").trials.into_iter();
+    let second = trials.filter_map(|(stage, workload)| {
+        let Workload::Folder(folder) = workload else {
+            return None;
+        };
+        assert_eq!(folder.folder, "/mnt/my media/films");
+        match stage {
+            Stage::Probe { changed, .. } => {
+                Some((changed?, folder.direction, folder.second_mount?))
+            }
+            _ => None,
+        }
+    });
+    second.collect()
+}
+
+#[test]
+fn a_second_mount_changes_one_thing_or_all_and_keeps_the_rest() {
+    let options = "rw,vers=3.1.1,uid=1000,addr=10.77.1.2,rsize=65536,wsize=4194304,sync";
+    let mut well = two_links();
+    well.mounted(options, [60.0, 116.5]);
+    let mut found = planned(&well);
+    found.sort_by_key(|(kind, ..)| *kind);
+    let found: Vec<_> = found
+        .iter()
+        .map(|(kind, direction, mount)| (*kind, *direction, mount.options.as_str()))
+        .collect();
+    // `sync` makes no difference to reads.
+    let read = Direction::Read;
+    let several = "multichannel,max_channels=2";
+    let own = "ip=10.77.1.2,nosharesock";
+    assert_eq!(
+        found,
+        [
+            (
+                ProbeKind::MountRequests,
+                read,
+                &*format!("uid=1000,sync,vers=3.1.1,rsize=4194304,{own}")
+            ),
+            (
+                ProbeKind::MountConnections,
+                read,
+                &*format!("uid=1000,sync,vers=3.1.1,rsize=65536,{several},{own}")
+            ),
+            (
+                ProbeKind::MountOptions,
+                read,
+                &*format!("uid=1000,vers=3.1.1,rsize=4194304,{several},{own}")
+            ),
+        ]
+    );
+    // With one thing that is wrong there is one to try.
+    let mut well = two_links();
+    well.mounted(GOOD, [116.9, 116.5]);
+    let kinds: Vec<_> = planned(&well).into_iter().map(|(kind, ..)| kind).collect();
+    assert_eq!(kinds, [ProbeKind::MountConnections]);
 }
 
 #[test]

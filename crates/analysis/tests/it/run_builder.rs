@@ -231,6 +231,7 @@ fn folder_workload(direction: Direction) -> Workload {
     Workload::Folder(FolderWorkload {
         folder: "/mnt/media".into(),
         kind: FolderKind::Mount,
+        second_mount: None,
         direction,
         block: Bytes::new(4 << 20),
         depth: 8,

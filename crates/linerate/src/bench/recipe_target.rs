@@ -203,6 +203,7 @@ impl Target {
             TargetKind::Folder(folder, kind) => Workload::Folder(FolderWorkload {
                 folder: folder.clone(),
                 kind: *kind,
+                second_mount: None,
                 direction,
                 block: test.block,
                 depth: test.depth,

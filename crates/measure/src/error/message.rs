@@ -96,6 +96,9 @@ impl Error {
             Self::TestFile { folder, .. } => {
                 say("error-measure.test-file").with("folder", folder.display().to_string())
             }
+            Self::SecondMount { share, reason } => {
+                on("error-measure.second-mount", share).with("reason", reason.clone())
+            }
             // A limit that no file reaches is none.
             Self::NoFile { share, least, most } if i64::try_from(*most).is_err() => {
                 on("error-measure.no-file", share).count("least", megabytes(*least))

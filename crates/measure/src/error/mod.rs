@@ -145,6 +145,13 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
+    /// A share cannot be mounted a second time.
+    SecondMount {
+        /// What is to be mounted, as `//server/share`.
+        share: String,
+        /// Why not.
+        reason: Message,
+    },
     /// There is no file of somebody's that could be read.
     NoFile {
         /// The share.
@@ -207,6 +214,7 @@ impl Error {
             | Self::NoFile { .. }
             | Self::NothingToRead { .. }
             | Self::NoFio
+            | Self::SecondMount { .. }
             | Self::TestFile { .. } => FailureKind::Refused,
             Self::Share(error) => share_kind(error),
             Self::Input { .. }

@@ -8,7 +8,7 @@ use record::{Credentials, KeepInput, Place, Secret, TaskWorkload, TrialInput, Wo
 use zeroize::Zeroizing;
 
 use crate::scratch_folder::ScratchFolder;
-use crate::{Error, Stop, fio_folder, local_copy_folder};
+use crate::{Error, Stop, local_copy_folder, test_file_in_folder};
 
 /// Longest line that is taken as a trial's input.
 const INPUT_BYTES_MAX: usize = 64 << 10;
@@ -84,7 +84,9 @@ impl Input {
             && let Workload::Task(task) = &mut trial.workload
             && let Place::Folder { folder, .. } = &mut task.place
         {
-            *folder = fio_folder::whole(Path::new(folder)).display().to_string();
+            *folder = test_file_in_folder::whole(Path::new(folder))
+                .display()
+                .to_string();
         }
         let credentials = match &mut input {
             Self::Trial(input) => &mut input.credentials,

@@ -150,7 +150,7 @@ pub(super) fn run(
     match workload {
         Workload::Tcp(workload) => iperf3_client::run(workload, stop, emit),
         Workload::Share(workload) => share_workload::run(workload, login, stop, emit),
-        Workload::Folder(workload) => fio_folder::run(workload, stop, emit),
+        Workload::Folder(workload) => fio_folder::run(workload, login, stop, emit),
         Workload::Task(workload) => whole_file_tasks::run(workload, login, near, stop, emit),
         Workload::Job(workload) => read_copy_small_files::run(workload, login, near, stop, emit),
     }

@@ -22,7 +22,7 @@ use crate::interval_sampling::{Meter, Spans};
 use crate::queue_depth_and_latency::Histogram;
 use crate::scratch_folder::ScratchFolder;
 use crate::share_workload::{self, Connected, TestData, unbroken};
-use crate::{Error, Stop, fio_folder};
+use crate::{Error, Stop, test_file_in_folder};
 
 /// Bytes of a range that is locked.
 const LOCK_BYTES: u64 = 512;
@@ -164,7 +164,7 @@ impl Work<'_> {
         let Some(path) = self.scratch.local() else {
             return Ok(None);
         };
-        let (file_system, network) = fio_folder::file_system(path)?;
+        let (file_system, network) = test_file_in_folder::file_system(path)?;
         // What is read was forgotten before, what is written is synced; names are kept as always.
         let direct = matches!(self.workload.task, Task::Copy(_) | Task::Play(_));
         Ok(Some(Storage {

@@ -32,6 +32,7 @@ fn workload(folder: &Path, direction: Direction, pattern: Pattern) -> FolderWork
     FolderWorkload {
         folder: folder.display().to_string(),
         kind: FolderKind::Folder,
+        second_mount: None,
         direction,
         block: Bytes::new(4096),
         depth: 4,

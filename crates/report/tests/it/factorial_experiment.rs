@@ -25,6 +25,7 @@ fn big_file() -> Workload {
     Workload::Folder(FolderWorkload {
         folder: "/mnt".into(),
         kind: FolderKind::Folder,
+        second_mount: None,
         direction: Direction::Read,
         block: Bytes::new(1 << 20),
         depth: 1,

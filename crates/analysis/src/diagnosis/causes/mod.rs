@@ -52,9 +52,12 @@ pub(super) use super::finding::{Advice, Basis, Decider, Finding, nic_mtu, settin
 pub(super) use super::ladder::DIRECTIONS;
 pub(super) use super::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};
 
-/// What is suspected of a mount; a second mount with better options decides it.
+/// What is suspected of a mount; a second mount with better options decides it, where that can be.
 fn suspected_of_mount(seen: &Evidence, mount: &ShareMount, text: Message) -> Finding {
-    let decides = Decider::Hand("decide.mount-again");
+    let decides = match seen.second_mount_failed() {
+        true => Decider::Hand("decide.mount-again"),
+        false => Decider::Probe,
+    };
     Finding::suspected(text, decides, seen.better_mount(mount))
 }
 

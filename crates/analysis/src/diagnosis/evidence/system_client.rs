@@ -1,13 +1,13 @@
 //! The system's own client: what it loses against our engine, and what of its mount may be why.
 
 use locale::say;
-use record::{Bytes, Direction, Rung, ShareMount};
+use record::{Bytes, Direction, ProbeKind, Rung, SecondMount, ShareMount};
 
 use super::{DIRECTIONS, Evidence};
 use crate::RungName;
 use crate::diagnosis::command_words::{of_fstab, quoted};
 use crate::diagnosis::finding::Advice;
-use crate::rung_and_probe_verdict::MATTERS;
+use crate::rung_and_probe_verdict::{Loss, MATTERS};
 use stats::{Estimate, Unit, computed};
 
 /// What the kernel asks for at once by default (`CIFS_DEFAULT_IOSIZE` of `fs/smb/client/cifsglob.h`,
@@ -146,29 +146,108 @@ impl<'a> Evidence<'a> {
 
     /// The lines that mount a share without any option that is known to cost.
     pub(in crate::diagnosis) fn better_mount(&self, mount: &ShareMount) -> Advice {
-        let options = self.better_options(mount).join(",");
+        // User and password stay out of the command; Kerberos and guests need none.
+        let security = mount.option("sec").unwrap_or_default();
+        let has_password = !security.starts_with("krb5") && security != "none";
+        let mut options = self.options(mount, &MountChange::ALL);
+        if has_password {
+            options.insert(0, "credentials=FILE".to_owned());
+        }
+        let options = options.join(",");
         let (source, folder) = (quoted(&mount.source), quoted(&mount.folder));
         let text = say("fix.mount-again")
             .with("folder", &mount.folder)
             .with("options", &options);
         let fstab = [&mount.source, &mount.folder, &options].map(|word| of_fstab(word));
         let [source_there, folder_there, options_there] = fstab;
-        Advice::new(text).gains(self.mount_gain()).commands([
-            format!("sudo umount {folder}"),
-            format!(
-                "sudo mount -t cifs {source} {folder} -o {}",
-                quoted(&options)
-            ),
-            format!("# /etc/fstab: {source_there} {folder_there} cifs {options_there} 0 0"),
-        ])
+        Advice::new(text)
+            .gains(self.mount_gain())
+            .gained(self.measured_mount_gain(mount))
+            .commands([
+                format!("sudo umount {folder}"),
+                format!(
+                    "sudo mount -t cifs {source} {folder} -o {}",
+                    quoted(&options)
+                ),
+                format!("# /etc/fstab: {source_there} {folder_there} cifs {options_there} 0 0"),
+            ])
     }
 
-    fn better_options(&self, mount: &ShareMount) -> Vec<String> {
-        // User and password stay out of the command; Kerberos and guests need none.
-        let security = mount.option("sec").unwrap_or_default();
-        let has_password = !security.starts_with("krb5") && security != "none";
-        let mut options = Vec::new();
-        options.extend(has_password.then(|| "credentials=FILE".to_owned()));
+    /// What a second mount with all of its better options moved, as a ratio; none where it was not tried, or is not
+    /// faster.
+    fn measured_mount_gain(&self, mount: &ShareMount) -> Option<Estimate> {
+        let wrong = self.wrong_with(mount);
+        let kind = match wrong.as_slice() {
+            [only] => only.kind(),
+            _ => ProbeKind::MountOptions,
+        };
+        let found = self.probed(kind, Rung::SystemClient)?;
+        (found.loss == Loss::Loses).then_some(found.ratio)
+    }
+
+    /// Whether a second mount was tried and failed.
+    pub(in crate::diagnosis) fn second_mount_failed(&self) -> bool {
+        let mut trials = self.probes.iter();
+        trials.any(|trial| {
+            trial.rung == Rung::SystemClient && trial.changed.is_some() && trial.rate.is_none()
+        })
+    }
+
+    /// What a trial mounts that tries these better options, and keeps all others; none where they make no difference in
+    /// a direction.
+    pub(in crate::diagnosis) fn second_mount(
+        &self,
+        kind: ProbeKind,
+        direction: Direction,
+    ) -> Option<SecondMount> {
+        let mount = self.mount()?;
+        let wrong = self.wrong_with(mount);
+        let changes: Vec<MountChange> = match kind {
+            // With one alone it would be the same trial.
+            ProbeKind::MountOptions if wrong.len() > 1 => wrong,
+            kind => {
+                let is_meant = |change: &MountChange| {
+                    change.kind() == kind
+                        && match change {
+                            MountChange::Sync => direction == Direction::Write,
+                            MountChange::Requests => self.small_request(mount, direction).is_some(),
+                            MountChange::Dialect | MountChange::Connections => true,
+                        }
+                };
+                wrong.into_iter().filter(is_meant).collect()
+            }
+        };
+        if changes.is_empty() {
+            return None;
+        }
+        let mut options = self.options(mount, &changes);
+        // The same server, whatever its name leads to, and a session of its own.
+        options.extend(mount.option("addr").map(|addr| format!("ip={addr}")));
+        options.push("nosharesock".to_owned());
+        Some(SecondMount {
+            source: mount.source.clone(),
+            folder: mount.folder.clone(),
+            options: options.join(","),
+        })
+    }
+
+    /// What of a mount may cost.
+    fn wrong_with(&self, mount: &ShareMount) -> Vec<MountChange> {
+        let is_small = |direction| self.small_request(mount, direction).is_some();
+        let is_old = self.older_dialect(mount).is_some();
+        let changes = MountChange::ALL.into_iter();
+        let wrong = changes.filter(|change| match change {
+            MountChange::Dialect => is_old,
+            MountChange::Sync => mount.has("sync"),
+            // An old dialect allows no more, neither of these nor of connections.
+            MountChange::Requests => !is_old && DIRECTIONS.into_iter().any(is_small),
+            MountChange::Connections => !is_old && self.channels_for(mount).is_some(),
+        });
+        wrong.collect()
+    }
+
+    /// The options of a mount with changes; what is its default is left out.
+    fn options(&self, mount: &ShareMount, changes: &[MountChange]) -> Vec<String> {
         let is_kept = |option: &&str| {
             let key = option.split('=').next().unwrap_or_default();
             // What has a comma in it belongs into the file.
@@ -177,8 +256,13 @@ impl<'a> Evidence<'a> {
                 && !option.contains('\\')
         };
         let kept = mount.options.split(',').filter(is_kept);
-        options.extend(kept.map(str::to_owned));
+        let mut options: Vec<String> = kept.map(str::to_owned).collect();
+        let changes_it = |change| changes.contains(&change);
+        if mount.has("sync") && !changes_it(MountChange::Sync) {
+            options.push("sync".to_owned());
+        }
         let newer = self.older_dialect(mount).map(|(_, newer)| newer);
+        let newer = newer.filter(|_| changes_it(MountChange::Dialect));
         options.push(match newer.or_else(|| mount.dialect()) {
             // As mount.cifs calls it.
             Some("3.0.2") => "vers=3.02".to_owned(),
@@ -186,13 +270,42 @@ impl<'a> Evidence<'a> {
             None => "vers=3.1.1".to_owned(),
         });
         for (key, direction) in [("rsize", Direction::Read), ("wsize", Direction::Write)] {
+            // A newer dialect has another default.
             let small = self.small_request(mount, direction);
-            let larger = small.and_then(|_| self.request_max(direction));
-            options.extend(larger.map(|most| format!("{key}={}", most.min(REQUEST_USUAL))));
+            let size = match (small, changes_it(MountChange::Requests)) {
+                (Some(_), true) => self.request_max(direction).map(|it| it.min(REQUEST_USUAL)),
+                (Some(small), false) if newer.is_none() => Some(small.get()),
+                _ => None,
+            };
+            options.extend(size.map(|size| format!("{key}={size}")));
         }
         let channels = self.channels_for(mount).map(|count| count.to_string());
+        let channels = channels.filter(|_| changes_it(MountChange::Connections));
         let channels = channels.or_else(|| mount.option("max_channels").map(str::to_owned));
         options.extend(channels.map(|count| format!("multichannel,max_channels={count}")));
         options
+    }
+}
+
+/// What can be better about a mount.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MountChange {
+    Dialect,
+    Sync,
+    Requests,
+    Connections,
+}
+
+impl MountChange {
+    const ALL: [Self; 4] = [Self::Dialect, Self::Sync, Self::Requests, Self::Connections];
+
+    /// The intervention that changes it alone.
+    const fn kind(self) -> ProbeKind {
+        match self {
+            Self::Dialect => ProbeKind::MountDialect,
+            Self::Sync => ProbeKind::MountSync,
+            Self::Requests => ProbeKind::MountRequests,
+            Self::Connections => ProbeKind::MountConnections,
+        }
     }
 }

@@ -73,8 +73,12 @@ impl Plan<'_, '_> {
                 Some(Workload::Share(share))
             }
             Rung::SystemClient => {
-                let folder = self.base.mounted.clone().filter(|_| changed.is_none())?;
-                Some(Workload::Folder(self.of_system_client(folder, direction)))
+                let folder = self.base.mounted.clone()?;
+                let mut workload = self.of_system_client(folder, direction);
+                if let Some(kind) = changed {
+                    workload.second_mount = Some(self.seen.second_mount(kind, direction)?);
+                }
+                Some(Workload::Folder(workload))
             }
             Rung::Disk | Rung::Copy | Rung::SmallFiles => {
                 Some(Workload::Job(self.job(rung, direction)))
@@ -134,7 +138,12 @@ impl Plan<'_, '_> {
             | ProbeKind::Dialect
             | ProbeKind::WriteThrough
             | ProbeKind::Discard
-            | ProbeKind::AwakeProcessor => return None,
+            | ProbeKind::AwakeProcessor
+            | ProbeKind::MountDialect
+            | ProbeKind::MountSync
+            | ProbeKind::MountRequests
+            | ProbeKind::MountConnections
+            | ProbeKind::MountOptions => return None,
         }
         Some(())
     }
@@ -202,6 +211,7 @@ impl Plan<'_, '_> {
         FolderWorkload {
             folder,
             kind: FolderKind::Mount,
+            second_mount: None,
             direction,
             block: Bytes::new(block.min(share.file_size.get())),
             depth: share.depth,

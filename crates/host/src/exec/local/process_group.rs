@@ -17,8 +17,9 @@ use crate::exec::Output;
 /// How long output may still come once a program and its whole group have ended. Only a process
 /// that left the group can hold it open longer.
 const DRAIN: Duration = Duration::from_secs(1);
-/// How long a program that `sudo` started may take to end when asked politely.
-const SUDO_GRACE: Duration = Duration::from_secs(1);
+/// How long a program that was killed may take to be gone: one that `sudo` started is only asked to end, and one in the
+/// middle of an operation on a share whose server is gone stays until that ends.
+const GONE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A news of a running program.
 enum News {
@@ -325,22 +326,25 @@ impl Group {
         Ok(exit_status(status))
     }
 
-    /// Ends the group and reaps its leader. One that `sudo` started and that does not end is left
-    /// to the system rather than waited for without end.
+    /// Ends the group and reaps its leader. One that does not end is left to the system rather than waited for without
+    /// end.
     fn end(&self, news: &Receiver<News>) {
         self.signal();
-        if self.elevated {
-            let deadline = Instant::now().checked_add(SUDO_GRACE);
-            loop {
-                match receive(news, deadline) {
-                    Some(News::Exited) => break,
-                    Some(_) => {}
-                    None => return,
-                }
-            }
+        let deadline = Instant::now().checked_add(GONE_LIMIT);
+        while !self.is_reaped() && receive(news, deadline).is_some() {}
+    }
+
+    /// Whether its leader is gone; reaps it, but waits for nothing.
+    fn is_reaped(&self) -> bool {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that cannot be waited for is gone.
+        if child
+            .as_mut()
+            .is_some_and(|child| !matches!(child.try_wait(), Ok(None)))
+        {
+            *child = None;
         }
-        // Already reaped is the usual case here.
-        self.reap().ok();
+        child.is_none()
     }
 }
 
