@@ -54,6 +54,7 @@ error-measure =
     .second-mount-root = only root may mount
     .second-mount-user = `mount.cifs` cannot be told this user
     .second-mount-status = `mount.cifs` ended with status { $status }: { $said }
+    .second-mount-elsewhere = it was mounted elsewhere
     .own-mounts = cannot get mounts of our own
     .no-file = there is no file of { $least } MB or more on `{ $share }` that could be read
     .no-file-up-to = there is no file of { $least } to { $most } MB on `{ $share }` that could be read

@@ -54,6 +54,7 @@ error-measure =
     .second-mount-root = マウントには root 権限が必要です
     .second-mount-user = このユーザーは `mount.cifs` に指定できません
     .second-mount-status = `mount.cifs` が状態 { $status } で終了しました: { $said }
+    .second-mount-elsewhere = 別の場所にマウントされました
     .own-mounts = 専用のマウント名前空間を作成できません
     .no-file = 読み取りに使える { $least } MB 以上のファイルが `{ $share }` にありません
     .no-file-up-to = 読み取りに使える { $least }～{ $most } MB のファイルが `{ $share }` にありません

@@ -167,7 +167,8 @@ impl<'a> Executor<'a> {
             return 0;
         }
         match workload {
-            Workload::Tcp(_) | Workload::Folder(_) => 0,
+            Workload::Tcp(_) => 0,
+            Workload::Folder(folder) => u32::from(folder.second_mount.is_some()),
             Workload::Share(share) => share.channels.saturating_mul(share.sessions),
             Workload::Task(task) => task.channels,
             // With the session that keeps the file.

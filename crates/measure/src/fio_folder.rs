@@ -47,7 +47,7 @@ pub(crate) fn run(
     let spans = Spans::new(&workload.timing)?;
     check(workload)?;
     if let Some(mount) = &workload.second_mount {
-        second_mount::mount(mount, login)?;
+        second_mount::mount(mount, login, stop)?;
     }
     let begun = Instant::now();
     let own = match &workload.operations.file {

@@ -43,7 +43,7 @@ const FILE_SYSTEMS: [(u64, &str, bool); 18] = [
 
 /// What is said of a folder that is on no disk, and of one that is no mounted share.
 pub(crate) const NO_DISK: &str = "error-measure.usage-no-disk";
-const NO_MOUNT: &str = "error-measure.usage-no-mount";
+pub(crate) const NO_MOUNT: &str = "error-measure.usage-no-mount";
 
 /// A test file, open and full.
 pub(crate) struct TestFile {

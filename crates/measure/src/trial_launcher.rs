@@ -26,9 +26,9 @@ const JOB_OVERHEAD: Duration = Duration::from_secs(20);
 const SLOWEST_SHARE: u64 = 4_000_000;
 /// What the slowest share moves while it makes or opens a file.
 const STEP_BYTES: u64 = 100_000;
-/// How long a trial may take to end once it has said all.
+/// How long a trial may take to end once it has given its result.
 const END_LIMIT: Duration = Duration::from_secs(10);
-/// The same where it has not: it removes what it made, for which it has 3 s, but cannot where a share no longer answers.
+/// The same where it has none: it removes what it made, for which it has 3 s, but cannot where a share no longer answers.
 const TIDY_LIMIT: Duration = Duration::from_millis(3500);
 /// How long probing all pairs of NICs may take.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
@@ -174,8 +174,8 @@ impl Runner {
         // It ends by itself now, or because its input does, and removes what it made before.
         drop(stdin);
         let end_limit = match line {
-            Waited::Line(_) | Waited::Ended => END_LIMIT,
-            Waited::Stopped | Waited::Late | Waited::Nonsense(_) => TIDY_LIMIT,
+            Waited::Line(TrialLine::Result(_)) | Waited::Ended => END_LIMIT,
+            _ => TIDY_LIMIT,
         };
         let ended = process.wait(end_limit);
         match line {

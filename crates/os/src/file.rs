@@ -22,9 +22,9 @@ mod path_resolution;
 
 pub use held_folder::Held;
 pub use named_by_another_file::read_below;
-pub(crate) use path_resolution::enter_named;
-pub use path_resolution::resolve;
+
 use path_resolution::{Missing, Trust, walk};
+pub use path_resolution::{enter_named, resolve};
 
 /// Entries of a folder of ours that are looked at.
 const ENTRIES_MAX: usize = 1_000_000;

@@ -20,8 +20,8 @@ pub fn is_root() -> bool {
     false
 }
 
-/// Gives the calling thread, and what it starts from then on, mounts of their own: those of now, of which what is mounted
-/// or unmounted later is seen by nobody else. They end with the last of these threads and programs
+/// Gives the calling thread, and what it starts from then on, mounts of their own: those of all, which others still mount and unmount,
+/// and what it mounts, which nobody else sees. They end with the last of these threads and programs
 /// (`mount_namespaces(7)`).
 ///
 /// # Errors
@@ -33,8 +33,9 @@ pub fn own_mounts() -> std::io::Result<()> {
 
     unshare(CloneFlags::CLONE_NEWNS)?;
     let none = None::<&str>;
-    // As they are shared by default, what is mounted would appear to others as well.
-    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
+    // As they are shared by default, what is mounted would appear to others as well. What others unmount must go here too:
+    // a disk that is unplugged then may not be in use any more.
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_SLAVE, none)?;
     Ok(())
 }
 

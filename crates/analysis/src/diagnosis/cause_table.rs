@@ -49,6 +49,8 @@ pub enum Means {
 pub enum Prove {
     /// It takes the cause away: a gain proves it, none rules it out.
     Relief,
+    /// The same, but where it gains nothing the cause stays suspected: what is measured may not feel it.
+    Gain,
     /// It leaves this part of what the cause leaves: a cost of nearly as much proves it, none rules it out.
     Burden(f64),
     /// The same, but where the system's own limit is lower than what a program may ask for it is a relief.
@@ -123,7 +125,7 @@ macro_rules! causes {
 
 use Means::{Hand, Protection, Settings, Unknown};
 use ProbeKind as P;
-use Prove::{Burden, Either, Relief, Sign, Together};
+use Prove::{Burden, Either, Gain, Relief, Sign, Together};
 
 causes! {
     PathMtuBlackHole "path-mtu-black-hole" path_mtu_black_hole Path Some("mtu-of-switch"), Hand("hand.no-share"), LINK, &[];
@@ -163,7 +165,7 @@ causes! {
     AdvertisedWrong "advertised-wrong" advertised_wrong Channels Some("true-advertisement"), Hand("hand.interfaces"), SESSIONS, &[];
     OneLinkIdle "one-link-idle" one_link_idle Channels Some("dead-link"), Hand("hand.cable"), HANDS, &[];
     MountOldDialect "mount-old-dialect" mount_old_dialect SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountDialect, Relief), (P::MountOptions, Together)];
-    MountSync "mount-sync" mount_sync SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountSync, Relief), (P::MountOptions, Together)];
+    MountSync "mount-sync" mount_sync SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountSync, Gain), (P::MountOptions, Together)];
     MountSmallRequests "mount-small-requests" mount_small_requests SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountRequests, Relief), (P::MountOptions, Together)];
     MountOneConnection "mount-one-connection" mount_one_connection SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountConnections, Relief), (P::MountOptions, Together)];
     MeasuredAboveCeiling "measured-above-ceiling" measured_above_ceiling Rest None, Unknown, "disturbs.nothing", &[];
@@ -251,15 +253,17 @@ fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Opti
         let Some(found) = evidence.probed(*kind, rung_of(*kind)) else {
             continue;
         };
-        gains_together |= matches!(prove, Prove::Together) && found.loss == Loss::Loses;
+        gains_together |= matches!(prove, Prove::Together) && evidence.gains_by_all_options_only();
         match says(*prove, &found) {
             Some(true) => {
                 let proof = match prove {
                     Prove::Burden(_) => Proof::Binding,
                     Prove::Either(_) if found.loss != Loss::Loses => Proof::Binding,
-                    Prove::Relief | Prove::Either(_) | Prove::Together | Prove::Sign => {
-                        Proof::Relieved
-                    }
+                    Prove::Relief
+                    | Prove::Gain
+                    | Prove::Either(_)
+                    | Prove::Together
+                    | Prove::Sign => Proof::Relieved,
                 };
                 let gain = (proof == Proof::Relieved).then_some(found.ratio);
                 return (State::Proven(proof), gain);
@@ -289,6 +293,7 @@ pub(super) fn says(prove: Prove, found: &Sequential) -> Option<bool> {
             Loss::DoesNotLose => Some(false),
             Loss::CannotTell { .. } => None,
         },
+        Prove::Gain => (found.loss == Loss::Loses).then_some(true),
         Prove::Either(_) if found.loss == Loss::Loses => Some(true),
         Prove::Burden(left) | Prove::Either(left) => {
             let [low, high] = found.ratio.interval?;

@@ -127,6 +127,8 @@ pub(super) struct Advice {
     pub(super) predicted: Option<Estimate>,
     /// What all of it together was measured to gain.
     pub(super) measured: Option<Estimate>,
+    /// Whether it takes away more than the one cause, so that what that gains is not what it gains.
+    pub(super) is_for_several: bool,
     pub(super) settings: Vec<Setting>,
     pub(super) commands: Vec<String>,
     pub(super) elsewhere: Option<ShareAddress>,
@@ -138,6 +140,7 @@ impl Advice {
             text,
             predicted: None,
             measured: None,
+            is_for_several: false,
             settings: Vec::new(),
             commands: Vec::new(),
             elsewhere: None,
@@ -155,6 +158,13 @@ impl Advice {
 
     pub(super) fn gained(self, measured: Option<Estimate>) -> Self {
         Self { measured, ..self }
+    }
+
+    pub(super) fn for_several(self, is_for_several: bool) -> Self {
+        Self {
+            is_for_several,
+            ..self
+        }
     }
 
     pub(super) fn sets(self, settings: impl IntoIterator<Item = Setting>) -> Self {

@@ -387,6 +387,10 @@ fn fix(judged: &Judged) -> Option<Fix> {
     let mut commands = set_commands(&advice.settings);
     commands.extend(advice.commands.clone());
     let settings = advice.settings.clone();
+    let own = match advice.is_for_several {
+        true => &None,
+        false => &judged.gain,
+    };
     Some(Fix {
         id: id.into(),
         text: advice.text.clone(),
@@ -394,7 +398,7 @@ fn fix(judged: &Judged) -> Option<Fix> {
             name: id.into(),
             settings: settings.into_iter().filter(|_| blocked.is_none()).collect(),
         },
-        predicted: [&advice.measured, &judged.gain, &advice.predicted]
+        predicted: [&advice.measured, own, &advice.predicted]
             .into_iter()
             .find_map(Clone::clone),
         disturbs: say(row.disturbs),
@@ -402,9 +406,9 @@ fn fix(judged: &Judged) -> Option<Fix> {
         commands,
         elsewhere: advice.elsewhere.clone(),
         trust: match judged.state {
-            State::Proven(_) => Trust::Measured,
             _ if advice.measured.is_some() => Trust::Measured,
-            State::Suspected | State::Unknowable | State::RuledOut => Trust::Computed,
+            State::Proven(_) if !advice.is_for_several => Trust::Measured,
+            _ => Trust::Computed,
         },
     })
 }

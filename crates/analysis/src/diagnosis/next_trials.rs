@@ -349,7 +349,12 @@ impl Plan<'_, '_> {
             .filter(|(_, kind)| self.workload(rung, Some(*kind), direction).is_some())
             .filter(|(_, kind)| !probe_estimates::is_impossible(&self.seen.probes, *kind))
             .filter(|(cause, kind)| self.is_undecided(*cause, *kind, direction))
-            .take(ARMS)
+            .take(match (rung, self.seen.second_mount_works()) {
+                // What is refused once is refused each time: no login more than it takes to know.
+                (Rung::SystemClient, None) => 1,
+                (Rung::SystemClient, Some(false)) => 0,
+                _ => ARMS,
+            })
             .collect()
     }
 
@@ -407,7 +412,8 @@ impl Plan<'_, '_> {
             ],
         };
         // What a counter proves needs no splitting.
-        let splitters = splitters.iter().filter(|_| !is_proven);
+        let is_split = !is_proven || rung == Rung::SystemClient;
+        let splitters = splitters.iter().filter(|_| is_split);
         let mut wanted: Vec<(Option<CauseId>, ProbeKind)> = Vec::new();
         let all = of_suspects.chain(splitters.map(|kind| (None, *kind)));
         for one in all {

@@ -103,7 +103,10 @@ fn has_own_descriptors(folder: &Path) -> bool {
 }
 
 /// Opens a folder that a person has named, to pass through it. Root goes through no link of another user.
-pub(crate) fn enter_named(path: &Path) -> io::Result<OwnedFd> {
+///
+/// # Errors
+/// When there is no such folder, or a link of another user leads there.
+pub fn enter_named(path: &Path) -> io::Result<OwnedFd> {
     walk(path, Trust::Named, Missing::Refused).map_err(Error::into_io)
 }
 

@@ -54,9 +54,9 @@ pub(super) use super::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};
 
 /// What is suspected of a mount; a second mount with better options decides it, where that can be.
 fn suspected_of_mount(seen: &Evidence, mount: &ShareMount, text: Message) -> Finding {
-    let decides = match seen.second_mount_failed() {
-        true => Decider::Hand("decide.mount-again"),
-        false => Decider::Probe,
+    let decides = match seen.second_mount_works() {
+        Some(false) => Decider::Hand("decide.mount-again"),
+        Some(true) | None => Decider::Probe,
     };
     Finding::suspected(text, decides, seen.better_mount(mount))
 }

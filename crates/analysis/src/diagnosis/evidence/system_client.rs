@@ -149,7 +149,8 @@ impl<'a> Evidence<'a> {
         // User and password stay out of the command; Kerberos and guests need none.
         let security = mount.option("sec").unwrap_or_default();
         let has_password = !security.starts_with("krb5") && security != "none";
-        let mut options = self.options(mount, &MountChange::ALL);
+        let wrong = self.wrong_with(mount);
+        let mut options = self.options(mount, &wrong);
         if has_password {
             options.insert(0, "credentials=FILE".to_owned());
         }
@@ -162,7 +163,8 @@ impl<'a> Evidence<'a> {
         let [source_there, folder_there, options_there] = fstab;
         Advice::new(text)
             .gains(self.mount_gain())
-            .gained(self.measured_mount_gain(mount))
+            .gained(self.measured_mount_gain(&wrong))
+            .for_several(wrong.len() > 1)
             .commands([
                 format!("sudo umount {folder}"),
                 format!(
@@ -175,9 +177,8 @@ impl<'a> Evidence<'a> {
 
     /// What a second mount with all of its better options moved, as a ratio; none where it was not tried, or is not
     /// faster.
-    fn measured_mount_gain(&self, mount: &ShareMount) -> Option<Estimate> {
-        let wrong = self.wrong_with(mount);
-        let kind = match wrong.as_slice() {
+    fn measured_mount_gain(&self, wrong: &[MountChange]) -> Option<Estimate> {
+        let kind = match wrong {
             [only] => only.kind(),
             _ => ProbeKind::MountOptions,
         };
@@ -185,12 +186,21 @@ impl<'a> Evidence<'a> {
         (found.loss == Loss::Loses).then_some(found.ratio)
     }
 
-    /// Whether a second mount was tried and failed.
-    pub(in crate::diagnosis) fn second_mount_failed(&self) -> bool {
-        let mut trials = self.probes.iter();
-        trials.any(|trial| {
-            trial.rung == Rung::SystemClient && trial.changed.is_some() && trial.rate.is_none()
-        })
+    /// Whether a second mount can be made here; none where it was not tried.
+    pub(in crate::diagnosis) fn second_mount_works(&self) -> Option<bool> {
+        let trials = self.probes.iter();
+        let tried = trials.filter(|it| it.rung == Rung::SystemClient && it.changed.is_some());
+        tried.map(|trial| trial.rate.is_some()).max()
+    }
+
+    /// Whether all better options together gain where none of them does alone.
+    pub(in crate::diagnosis) fn gains_by_all_options_only(&self) -> bool {
+        let gains = |kind| {
+            let found = self.probed(kind, Rung::SystemClient);
+            found.is_some_and(|found| found.loss == Loss::Loses)
+        };
+        let alone = MountChange::ALL.map(MountChange::kind);
+        gains(ProbeKind::MountOptions) && !alone.into_iter().any(gains)
     }
 
     /// What a trial mounts that tries these better options, and keeps all others; none where they make no difference in
@@ -202,18 +212,16 @@ impl<'a> Evidence<'a> {
     ) -> Option<SecondMount> {
         let mount = self.mount()?;
         let wrong = self.wrong_with(mount);
+        let is_felt = |change: &MountChange| match change {
+            MountChange::Sync => direction == Direction::Write,
+            MountChange::Requests => self.small_request(mount, direction).is_some(),
+            MountChange::Dialect | MountChange::Connections => true,
+        };
         let changes: Vec<MountChange> = match kind {
             // With one alone it would be the same trial.
-            ProbeKind::MountOptions if wrong.len() > 1 => wrong,
+            ProbeKind::MountOptions if wrong.len() > 1 && wrong.iter().any(is_felt) => wrong,
             kind => {
-                let is_meant = |change: &MountChange| {
-                    change.kind() == kind
-                        && match change {
-                            MountChange::Sync => direction == Direction::Write,
-                            MountChange::Requests => self.small_request(mount, direction).is_some(),
-                            MountChange::Dialect | MountChange::Connections => true,
-                        }
-                };
+                let is_meant = |change: &MountChange| change.kind() == kind && is_felt(change);
                 wrong.into_iter().filter(is_meant).collect()
             }
         };
@@ -221,6 +229,8 @@ impl<'a> Evidence<'a> {
             return None;
         }
         let mut options = self.options(mount, &changes);
+        // That of whoever logs in for the trial.
+        options.retain(|option| !option.starts_with("domain="));
         // The same server, whatever its name leads to, and a session of its own.
         options.extend(mount.option("addr").map(|addr| format!("ip={addr}")));
         options.push("nosharesock".to_owned());
@@ -270,12 +280,17 @@ impl<'a> Evidence<'a> {
             None => "vers=3.1.1".to_owned(),
         });
         for (key, direction) in [("rsize", Direction::Read), ("wsize", Direction::Write)] {
-            // A newer dialect has another default.
             let small = self.small_request(mount, direction);
             let size = match (small, changes_it(MountChange::Requests)) {
                 (Some(_), true) => self.request_max(direction).map(|it| it.min(REQUEST_USUAL)),
-                (Some(small), false) if newer.is_none() => Some(small.get()),
-                _ => None,
+                // A newer dialect has another default.
+                _ if newer.is_some() => None,
+                _ => match direction {
+                    Direction::Read => mount.read_max(),
+                    Direction::Write => mount.write_max(),
+                }
+                .map(Bytes::get)
+                .filter(|own| *own != REQUEST_USUAL),
             };
             options.extend(size.map(|size| format!("{key}={size}")));
         }
