@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
-use host::exec::{Command, Exec as _, Local};
+use host::exec::{Command, Exec as _, Local, Output};
 use locale::{Message, say};
 use os::file::enter_named;
 use record::SecondMount;
@@ -55,26 +55,18 @@ pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(
         "env",
         "-u",
         "PASSWD",
+        // It gives up the rights to come here by itself.
+        "-C",
+        &entrance,
         "PASSWD_FD=0",
         "mount.cifs",
         "-n",
         &mount.source,
-        &entrance,
+        ".",
         "-o",
         &options.join(","),
     ];
-    let command = Command::new(words).with_stdin(password);
-    let process = Local::new().spawn(&command)?;
-    let ender = process.ender();
-    let look = || {
-        if stop.is_asked() {
-            ender.end();
-        }
-    };
-    let output = meanwhile(STOP_POLL, look, || process.wait(LIMIT))??;
-    if stop.is_asked() {
-        return Err(Error::Stopped);
-    }
+    let output = run(&Command::new(words).with_stdin(password), stop)?;
     if output.status != 0 {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or_default().trim();
@@ -88,6 +80,22 @@ pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(
     match device(&held)? == device(&hold(&mount.folder)?)? {
         true => Err(failed(say("error-measure.second-mount-elsewhere"))),
         false => Ok(()),
+    }
+}
+
+/// Runs a program until it ends, takes too long or `stop` is asked for.
+fn run(command: &Command, stop: &Stop) -> Result<Output, Error> {
+    let process = Local::new().spawn(command)?;
+    let ender = process.ender();
+    let look = || {
+        if stop.is_asked() {
+            ender.end();
+        }
+    };
+    let output = meanwhile(STOP_POLL, look, || process.wait(LIMIT))??;
+    match stop.is_asked() {
+        true => Err(Error::Stopped),
+        false => Ok(output),
     }
 }
 
