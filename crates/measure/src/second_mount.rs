@@ -1,28 +1,28 @@
 //! A share that Linux's own client mounts a second time, with other options, for as long as a trial takes: what the user
 //! has mounted stays as it is.
 //!
-//! It is mounted over that mount, but where nobody else sees it: in mounts that only this thread and the programs that
-//! it starts have. They end with them, however that happens, and the second mount with them.
+//! It is mounted over that mount, in a mount namespace that only this thread and the programs that it starts have
+//! (`mount_namespaces(7)`). The namespace ends with them, also when they are killed, and the second mount with it.
 
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use host::exec::{Command, Exec as _, Local, Output};
+use host::exec::{Command, Exec as _, Local};
 use locale::{Message, say};
 use os::file::enter_named;
 use record::SecondMount;
 use rustix::fs::fstat;
 use smb::Login;
 
-use crate::stop_request::{STOP_POLL, meanwhile};
-use crate::test_file_in_folder::{NO_MOUNT, elsewhere, file_system};
+use crate::stop_request::wait_unless_asked;
+use crate::test_file_in_folder::{NO_MOUNT, elsewhere, entrance, file_system, is_smb, not_made};
 use crate::{Error, Stop};
 
 /// How long `mount.cifs` may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Mounts it for the calling thread, which never leaves it again.
+/// Mounts it in a mount namespace of the calling thread, which stays in it until it ends.
 ///
 /// # Errors
 /// When this user may not mount, or the share cannot be mounted so.
@@ -41,11 +41,12 @@ pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(
     let Some((identity, password)) = identity(login, &mount.options) else {
         return Err(failed(say("error-measure.second-mount-user")));
     };
-    // Another user may put a link in the place of a folder above: root follows none of theirs, and `mount.cifs` all.
+    // Another user may put a link in the place of a folder above: no link of theirs is followed here, but `mount.cifs`
+    // follows all.
     let held = hold(&mount.folder)?;
-    let entrance = format!("/proc/{}/fd/{}", std::process::id(), held.as_raw_fd());
+    let entrance = entrance(&held);
     let (name, _) = file_system(Path::new(&entrance))?;
-    if !matches!(name.as_str(), "cifs" | "smb3") {
+    if !is_smb(&name) {
         return Err(elsewhere(NO_MOUNT, Path::new(&mount.folder), &name));
     }
     let options = [&identity[..], std::slice::from_ref(&mount.options)].concat();
@@ -55,7 +56,7 @@ pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(
         "env",
         "-u",
         "PASSWD",
-        // It gives up the rights to come here by itself.
+        // `mount.cifs` drops the capabilities that entering this folder takes.
         "-C",
         &entrance,
         "PASSWD_FD=0",
@@ -66,7 +67,8 @@ pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(
         "-o",
         &options.join(","),
     ];
-    let output = run(&Command::new(words).with_stdin(password), stop)?;
+    let process = Local::new().spawn(&Command::new(words).with_stdin(password))?;
+    let output = wait_unless_asked(process, LIMIT, stop)?;
     if output.status != 0 {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or_default().trim();
@@ -83,28 +85,10 @@ pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(
     }
 }
 
-/// Runs a program until it ends, takes too long or `stop` is asked for.
-fn run(command: &Command, stop: &Stop) -> Result<Output, Error> {
-    let process = Local::new().spawn(command)?;
-    let ender = process.ender();
-    let look = || {
-        if stop.is_asked() {
-            ender.end();
-        }
-    };
-    let output = meanwhile(STOP_POLL, look, || process.wait(LIMIT))??;
-    match stop.is_asked() {
-        true => Err(Error::Stopped),
-        false => Ok(output),
-    }
-}
-
 /// Holds a folder to which no link of another user leads.
 fn hold(folder: &str) -> Result<OwnedFd, Error> {
-    enter_named(Path::new(folder)).map_err(|source| Error::TestFile {
-        folder: folder.into(),
-        source,
-    })
+    let folder = Path::new(folder);
+    enter_named(folder).map_err(|source| not_made(folder, source))
 }
 
 fn device(folder: &OwnedFd) -> Result<u64, Error> {
@@ -115,8 +99,8 @@ fn device(folder: &OwnedFd) -> Result<u64, Error> {
     Ok(status.st_dev)
 }
 
-/// Who mounts, as options of `mount.cifs`, and the password; none where it has no way to say that, or the mount's other
-/// options want another kind of login.
+/// The user as options of `mount.cifs`, and the password; none where these options cannot express the login, or the
+/// mount's other options require another kind of login.
 fn identity<'a>(login: &'a Login, options: &str) -> Option<(Vec<String>, &'a str)> {
     let mut options = options.split(',');
     let wants_ticket = options.any(|option| option.starts_with("sec=krb5"));
@@ -174,7 +158,7 @@ mod tests {
                 "{name} {domain}"
             );
         }
-        // A mount by tickets and a login by password are two users, and the other way round.
+        // A mount by Kerberos ticket and a login by password may be two users, and vice versa.
         let ticket = Login::Ticket {
             user: "ann@EXAMPLE".to_owned(),
         };

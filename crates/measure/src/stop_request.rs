@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use host::exec::{Output, Process};
 use locale::say;
 
 use crate::Error;
@@ -60,6 +61,26 @@ pub(crate) fn stoppable<T>(
     match stop.is_asked() {
         true => Err(Error::Stopped),
         false => Ok(done),
+    }
+}
+
+/// Waits for the end of a process, and ends it when it takes longer than `limit` or a stop is asked for.
+pub(crate) fn wait_unless_asked(
+    process: Process,
+    limit: Duration,
+    stop: &Stop,
+) -> Result<Output, Error> {
+    let ender = process.ender();
+    let mut is_ended = false;
+    let look = || {
+        if stop.is_asked() && !std::mem::replace(&mut is_ended, true) {
+            ender.end();
+        }
+    };
+    let output = meanwhile(STOP_POLL, look, || process.wait(limit))??;
+    match stop.is_asked() {
+        true => Err(Error::Stopped),
+        false => Ok(output),
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use locale::{Message, say};
@@ -84,7 +85,7 @@ impl TestFile {
             return Ok(nameless);
         }
         let (file, name) = create().map_err(failed)?;
-        // A lock tells whoever finds it whether it is in use; without locks nobody may remove it.
+        // The lock shows that it is in use; without locks it is never removed by others.
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok();
         Ok(Self {
             file,
@@ -103,8 +104,7 @@ impl TestFile {
     }
 
     fn entrance(&self) -> String {
-        use std::os::fd::AsRawFd;
-        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+        entrance(&self.file)
     }
 
     fn is_reached(&self) -> bool {
@@ -147,7 +147,17 @@ impl Drop for TestFile {
     }
 }
 
-fn not_made(folder: &Path, source: io::Error) -> Error {
+/// A path by which other programs reach what is open here, while this one runs.
+pub(crate) fn entrance(open: &impl AsRawFd) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd())
+}
+
+/// Whether a file system is a mounted SMB share.
+pub(crate) fn is_smb(file_system: &str) -> bool {
+    matches!(file_system, "cifs" | "smb3")
+}
+
+pub(crate) fn not_made(folder: &Path, source: io::Error) -> Error {
     Error::TestFile {
         folder: folder.to_owned(),
         source,
@@ -159,9 +169,7 @@ fn check_kind(folder: &Path, kind: FolderKind) -> Result<(), Error> {
     match kind {
         FolderKind::Disk if network || name == "tmpfs" => Err(elsewhere(NO_DISK, folder, &name)),
         // It was unmounted meanwhile, or something else was mounted over it.
-        FolderKind::Mount if !matches!(name.as_str(), "cifs" | "smb3") => {
-            Err(elsewhere(NO_MOUNT, folder, &name))
-        }
+        FolderKind::Mount if !is_smb(&name) => Err(elsewhere(NO_MOUNT, folder, &name)),
         FolderKind::Disk | FolderKind::Mount | FolderKind::Folder => Ok(()),
     }
 }
@@ -186,7 +194,7 @@ pub(crate) fn whole(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Removes test files of ours that nobody holds any more.
+/// Removes test files of ours that no process holds any more.
 fn remove_leftovers(folder: &Shared) {
     let entries = fs::read_dir(folder.entrance()).into_iter().flatten();
     let names = entries.flatten().map(|entry| entry.file_name());

@@ -15,7 +15,8 @@ use record::{
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::stop_request::{STOP_POLL, meanwhile};
+use crate::stop_request::{STOP_POLL, wait_unless_asked};
+use crate::trial_process::performer;
 use crate::{Error, MtuTarget, Stop};
 
 /// What a trial may take beside its warm-up and counted time: start, login, the exchange at the end.
@@ -28,8 +29,8 @@ const SLOWEST_SHARE: u64 = 4_000_000;
 const STEP_BYTES: u64 = 100_000;
 /// How long a trial may take to end once it has given its result.
 const END_LIMIT: Duration = Duration::from_secs(10);
-/// The same where it has none: it removes what it made, for which it has 3 s, but cannot where a share no longer answers.
-const TIDY_LIMIT: Duration = Duration::from_millis(3500);
+/// The same where it has none: it removes what it made, but cannot on a share that no longer answers.
+const TIDY_LIMIT: Duration = performer::TIDY_LIMIT.saturating_add(Duration::from_millis(500));
 /// How long probing all pairs of NICs may take.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
 /// Longest line of a trial's output.
@@ -64,9 +65,8 @@ impl Runner {
         }
     }
 
-    /// Runs one trial to its end; `progress` gets each sample when it is over. The trial is told to end when it takes
-    /// too long and when `stop` asks for it; what it does not end itself then is ended with its process group, as on
-    /// every other way out.
+    /// Runs one trial to its end; `progress` gets each sample when it is over. The trial is asked to end when it takes
+    /// too long and when `stop` asks for it. If it does not, it is killed with its process group, as in all other cases.
     ///
     /// # Errors
     /// When it could not be measured, for whatever reason.
@@ -93,10 +93,8 @@ impl Runner {
             .exec
             .spawn(&command)
             .map_err(|error| of_host(error, &self.program))?;
-        let output = wait_unless_asked(process, PROBE_LIMIT, stop)?;
-        if stop.is_asked() {
-            return Err(Error::Stopped.failure());
-        }
+        let output = wait_unless_asked(process, PROBE_LIMIT, stop);
+        let output = output.map_err(|error| error.failure())?;
         let proven = (output.status == 0)
             .then(|| serde_json::from_slice(&output.stdout).ok())
             .flatten();
@@ -304,21 +302,6 @@ enum Waited {
     Stopped,
     Late,
     Nonsense(Message),
-}
-
-/// Waits for a process that says all it has to say at its end, or ends it.
-fn wait_unless_asked(process: Process, limit: Duration, stop: &Stop) -> Result<Output, Failure> {
-    let ender = process.ender();
-    let mut is_ended = false;
-    let look = || {
-        if stop.is_asked() && !std::mem::replace(&mut is_ended, true) {
-            ender.end();
-        }
-    };
-    let output = meanwhile(STOP_POLL, look, || process.wait(limit));
-    output
-        .and_then(|output| Ok(output?))
-        .map_err(|error| error.failure())
 }
 
 /// Hands samples on until there is something else.

@@ -1,6 +1,6 @@
 //! What needs care with the operating system: opening files that linerate keeps or that a person
-//! names (`file`), folders of our own where others may write (`folder_in_world_writable`), and giving up
-//! rights before bytes of strangers are parsed (`sandbox`), and mounts that nobody else sees.
+//! names (`file`), folders of our own where others may write (`folder_in_world_writable`), giving up
+//! rights before bytes of strangers are parsed (`sandbox`), and mounts that no other process sees.
 
 pub mod file;
 pub mod folder_in_world_writable;
@@ -20,9 +20,9 @@ pub fn is_root() -> bool {
     false
 }
 
-/// Gives the calling thread, and what it starts from then on, mounts of their own: those of all, which others still mount and unmount,
-/// and what it mounts, which nobody else sees. They end with the last of these threads and programs
-/// (`mount_namespaces(7)`).
+/// Moves the calling thread, with what it starts from then on, to a new mount namespace (`mount_namespaces(7)`). What it
+/// mounts there no other process sees; what others mount and unmount happens there too. The namespace ends with the last
+/// process in it.
 ///
 /// # Errors
 /// When this process may not: only root may.
@@ -33,8 +33,8 @@ pub fn own_mounts() -> std::io::Result<()> {
 
     unshare(CloneFlags::CLONE_NEWNS)?;
     let none = None::<&str>;
-    // As they are shared by default, what is mounted would appear to others as well. What others unmount must go here too:
-    // a disk that is unplugged then may not be in use any more.
+    // Mounts are shared by default, so that others would see it. What others unmount must go here as well: a disk that is
+    // unplugged then must not be in use.
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_SLAVE, none)?;
     Ok(())
 }

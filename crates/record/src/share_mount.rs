@@ -39,8 +39,7 @@ pub struct MountInterface {
     pub channels: Option<u32>,
 }
 
-/// A share that the system's own client mounts once more, with other options, for one trial and where nobody else sees
-/// it.
+/// A share that the system's own client mounts once more, with other options, for one trial and in its mount namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondMount {
     /// What is mounted, as `//server/share` or with a folder of the share behind it.

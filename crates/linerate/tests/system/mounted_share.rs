@@ -18,7 +18,7 @@ fn check(lab: &Lab, options: &str, how: &[&str]) -> Value {
     lab_and_program::json("check", &output.stdout)
 }
 
-/// `linerate lab run` of what is still to be said, on the client with the share mounted.
+/// `linerate lab run` on the client with the share mounted; the command is still to be added.
 fn in_guest(lab: &Lab, options: &str) -> Command {
     let mut command = lab.linerate();
     command.args(["lab", "run", "--mount", options, &lab.host("client"), "--"]);
@@ -147,7 +147,7 @@ fn what_is_interrupted_leaves_no_file_and_ends_though_the_server_is_gone() {
     };
     assert_eq!((status, files, mounts), (130, 0, 1));
     assert!(seconds <= 5, "{seconds}");
-    // Nobody can remove a file from a share that does not answer; the next test there does.
+    // A file cannot be removed from a share that does not answer; the next test there removes it.
     let [status, seconds, _, mounts] = interrupted("vanishes")[..] else {
         panic!("four numbers")
     };

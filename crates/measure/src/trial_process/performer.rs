@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How long one whose input has ended may take to remove what it has made.
-const TIDY_LIMIT: Duration = Duration::from_secs(3);
+pub(crate) const TIDY_LIMIT: Duration = Duration::from_secs(3);
 
 /// Why a trial's process ends without a result. It was written to standard output already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -80,8 +80,8 @@ impl Channel {
             match pull {
                 Pull::Work(work) => {
                     self.start(work, now)?;
-                    // What was just taken from a source and signed is sent while the processor's cache has it, and
-                    // the server need not wait until that is so of all that may be under way.
+                    // Sent while the processor's cache still has it, and before further blocks are filled and signed,
+                    // for which the server would wait.
                     if self.transmit.ends_with_block() {
                         break;
                     }

@@ -49,6 +49,14 @@ const SHOWN: [&str; 18] = [
     "dir_mode=0755",
 ];
 
+/// What can be better about a mount, each as the intervention that changes it alone.
+const CHANGES: [ProbeKind; 4] = [
+    ProbeKind::MountDialect,
+    ProbeKind::MountSync,
+    ProbeKind::MountRequests,
+    ProbeKind::MountConnections,
+];
+
 impl<'a> Evidence<'a> {
     /// The mount, where the check was asked for one.
     pub(in crate::diagnosis) fn mount(&self) -> Option<&'a ShareMount> {
@@ -163,7 +171,7 @@ impl<'a> Evidence<'a> {
         let [source_there, folder_there, options_there] = fstab;
         Advice::new(text)
             .gains(self.mount_gain())
-            .gained(self.measured_mount_gain(&wrong))
+            .gained(self.second_mount_gain(ProbeKind::MountOptions))
             .for_several(wrong.len() > 1)
             .commands([
                 format!("sudo umount {folder}"),
@@ -175,13 +183,8 @@ impl<'a> Evidence<'a> {
             ])
     }
 
-    /// What a second mount with all of its better options moved, as a ratio; none where it was not tried, or is not
-    /// faster.
-    fn measured_mount_gain(&self, wrong: &[MountChange]) -> Option<Estimate> {
-        let kind = match wrong {
-            [only] => only.kind(),
-            _ => ProbeKind::MountOptions,
-        };
+    /// What a second mount gained, as a ratio; none where it was not tried, or is not faster.
+    fn second_mount_gain(&self, kind: ProbeKind) -> Option<Estimate> {
         let found = self.probed(kind, Rung::SystemClient)?;
         (found.loss == Loss::Loses).then_some(found.ratio)
     }
@@ -195,12 +198,8 @@ impl<'a> Evidence<'a> {
 
     /// Whether all better options together gain where none of them does alone.
     pub(in crate::diagnosis) fn gains_by_all_options_only(&self) -> bool {
-        let gains = |kind| {
-            let found = self.probed(kind, Rung::SystemClient);
-            found.is_some_and(|found| found.loss == Loss::Loses)
-        };
-        let alone = MountChange::ALL.map(MountChange::kind);
-        gains(ProbeKind::MountOptions) && !alone.into_iter().any(gains)
+        let gains = |kind| self.second_mount_gain(kind).is_some();
+        gains(ProbeKind::MountOptions) && !CHANGES.into_iter().any(gains)
     }
 
     /// What a trial mounts that tries these better options, and keeps all others; none where they make no difference in
@@ -212,16 +211,16 @@ impl<'a> Evidence<'a> {
     ) -> Option<SecondMount> {
         let mount = self.mount()?;
         let wrong = self.wrong_with(mount);
-        let is_felt = |change: &MountChange| match change {
-            MountChange::Sync => direction == Direction::Write,
-            MountChange::Requests => self.small_request(mount, direction).is_some(),
-            MountChange::Dialect | MountChange::Connections => true,
+        let is_felt = |change: &ProbeKind| match change {
+            ProbeKind::MountSync => direction == Direction::Write,
+            ProbeKind::MountRequests => self.small_request(mount, direction).is_some(),
+            _ => true,
         };
-        let changes: Vec<MountChange> = match kind {
+        let changes: Vec<ProbeKind> = match kind {
             // With one alone it would be the same trial.
             ProbeKind::MountOptions if wrong.len() > 1 && wrong.iter().any(is_felt) => wrong,
             kind => {
-                let is_meant = |change: &MountChange| change.kind() == kind && is_felt(change);
+                let is_meant = |change: &ProbeKind| *change == kind && is_felt(change);
                 wrong.into_iter().filter(is_meant).collect()
             }
         };
@@ -229,9 +228,9 @@ impl<'a> Evidence<'a> {
             return None;
         }
         let mut options = self.options(mount, &changes);
-        // That of whoever logs in for the trial.
+        // The login of the trial has its own domain.
         options.retain(|option| !option.starts_with("domain="));
-        // The same server, whatever its name leads to, and a session of its own.
+        // The same address, whatever the server's name resolves to, and a separate session.
         options.extend(mount.option("addr").map(|addr| format!("ip={addr}")));
         options.push("nosharesock".to_owned());
         Some(SecondMount {
@@ -241,23 +240,24 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// What of a mount may cost.
-    fn wrong_with(&self, mount: &ShareMount) -> Vec<MountChange> {
+    /// What of a mount may be slow.
+    fn wrong_with(&self, mount: &ShareMount) -> Vec<ProbeKind> {
         let is_small = |direction| self.small_request(mount, direction).is_some();
         let is_old = self.older_dialect(mount).is_some();
-        let changes = MountChange::ALL.into_iter();
+        let changes = CHANGES.into_iter();
         let wrong = changes.filter(|change| match change {
-            MountChange::Dialect => is_old,
-            MountChange::Sync => mount.has("sync"),
+            ProbeKind::MountDialect => is_old,
+            ProbeKind::MountSync => mount.has("sync"),
             // An old dialect allows no more, neither of these nor of connections.
-            MountChange::Requests => !is_old && DIRECTIONS.into_iter().any(is_small),
-            MountChange::Connections => !is_old && self.channels_for(mount).is_some(),
+            ProbeKind::MountRequests => !is_old && DIRECTIONS.into_iter().any(is_small),
+            ProbeKind::MountConnections => !is_old && self.channels_for(mount).is_some(),
+            _ => false,
         });
         wrong.collect()
     }
 
     /// The options of a mount with changes; what is its default is left out.
-    fn options(&self, mount: &ShareMount, changes: &[MountChange]) -> Vec<String> {
+    fn options(&self, mount: &ShareMount, changes: &[ProbeKind]) -> Vec<String> {
         let is_kept = |option: &&str| {
             let key = option.split('=').next().unwrap_or_default();
             // What has a comma in it belongs into the file.
@@ -268,11 +268,11 @@ impl<'a> Evidence<'a> {
         let kept = mount.options.split(',').filter(is_kept);
         let mut options: Vec<String> = kept.map(str::to_owned).collect();
         let changes_it = |change| changes.contains(&change);
-        if mount.has("sync") && !changes_it(MountChange::Sync) {
+        if mount.has("sync") && !changes_it(ProbeKind::MountSync) {
             options.push("sync".to_owned());
         }
         let newer = self.older_dialect(mount).map(|(_, newer)| newer);
-        let newer = newer.filter(|_| changes_it(MountChange::Dialect));
+        let newer = newer.filter(|_| changes_it(ProbeKind::MountDialect));
         options.push(match newer.or_else(|| mount.dialect()) {
             // As mount.cifs calls it.
             Some("3.0.2") => "vers=3.02".to_owned(),
@@ -281,7 +281,7 @@ impl<'a> Evidence<'a> {
         });
         for (key, direction) in [("rsize", Direction::Read), ("wsize", Direction::Write)] {
             let small = self.small_request(mount, direction);
-            let size = match (small, changes_it(MountChange::Requests)) {
+            let size = match (small, changes_it(ProbeKind::MountRequests)) {
                 (Some(_), true) => self.request_max(direction).map(|it| it.min(REQUEST_USUAL)),
                 // A newer dialect has another default.
                 _ if newer.is_some() => None,
@@ -295,32 +295,9 @@ impl<'a> Evidence<'a> {
             options.extend(size.map(|size| format!("{key}={size}")));
         }
         let channels = self.channels_for(mount).map(|count| count.to_string());
-        let channels = channels.filter(|_| changes_it(MountChange::Connections));
+        let channels = channels.filter(|_| changes_it(ProbeKind::MountConnections));
         let channels = channels.or_else(|| mount.option("max_channels").map(str::to_owned));
         options.extend(channels.map(|count| format!("multichannel,max_channels={count}")));
         options
-    }
-}
-
-/// What can be better about a mount.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum MountChange {
-    Dialect,
-    Sync,
-    Requests,
-    Connections,
-}
-
-impl MountChange {
-    const ALL: [Self; 4] = [Self::Dialect, Self::Sync, Self::Requests, Self::Connections];
-
-    /// The intervention that changes it alone.
-    const fn kind(self) -> ProbeKind {
-        match self {
-            Self::Dialect => ProbeKind::MountDialect,
-            Self::Sync => ProbeKind::MountSync,
-            Self::Requests => ProbeKind::MountRequests,
-            Self::Connections => ProbeKind::MountConnections,
-        }
     }
 }

@@ -17,8 +17,8 @@ use crate::exec::Output;
 /// How long output may still come once a program and its whole group have ended. Only a process
 /// that left the group can hold it open longer.
 const DRAIN: Duration = Duration::from_secs(1);
-/// How long a program that was killed may take to be gone: one that `sudo` started is only asked to end, and one in the
-/// middle of an operation on a share whose server is gone stays until that ends.
+/// How long a program that was killed may take to end: one that `sudo` started is only asked to, and one that waits for
+/// a share that no longer answers cannot.
 const GONE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A news of a running program.
