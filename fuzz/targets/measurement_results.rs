@@ -51,6 +51,7 @@ fn workload(opposite_percent: u32) -> FolderWorkload {
             write_through: false,
             file: None,
         },
+        second_mount: None,
         timing: Timing {
             warm_up: second,
             measured: second,
