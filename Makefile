@@ -28,12 +28,13 @@ check:
 	$(CARGO) test --quiet --workspace --lib --bins --test it --test design
 
 # One build for all, and one test at a time: many of them make namespaces and start servers. Those that
-# mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others.
+# mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others. The
+# fuzz targets come first: no other step sees that they no longer build.
 test: setup-test
+	fuzz/run replay
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=1 --skip together::
 	$(CARGO) test --workspace --no-fail-fast --tests -- --test-threads=2 together::
 	$(CARGO) test -p smb --features model --lib -- thread_interleaving_model::
-	fuzz/run replay
 
 # Every job on servers of other makers, on that of the Linux kernel in QEMU (with /dev/kvm where that runs it), and on Samba
 # in other versions and settings (as root); 20 minutes. Writes docs/interop.md and target/interop/summary.json; `make test`

@@ -119,6 +119,7 @@ error-measure =
     .usage-no-mount = `{ $folder }` is no mounted share (any more): its file system is { $file-system }
     .usage-no-disk = `{ $folder }` is on { $file-system } and not on a disk
     .usage-no-near = no folder of this machine was made for the copy
+    .usage-copies-between-folders = { $program } copies from folder to folder: name one in which the share is mounted, or leave `by` out of the task
     .usage-reads-only = this task goes one way only, Read
     .usage-writes-only = this task goes one way only, Write
     .usage-other-bytes = the server gives other bytes of `{ $path }` than it was given

@@ -15,6 +15,8 @@ rung =
     .share = share
     .channels = channels
     .system-client = mount
+    .system-program = program
+    .system-copy = cp
     .disk = disk
     .copy = copy
     .in-direction = { $rung } { $direction }
@@ -310,12 +312,19 @@ trial-workload =
     .share = share { $direction }, at most { $channels }, { $depth } in flight of { $block } each, file of { $size }
 task =
     .sizes = { $least } to { $most }
-    .copy-one = copies one file of { $each }
-    .copy = copies { $files } of { $each } in { $folders }, { $all } in all
+    .copy-one = copies one file of { $each }{ $program ->
+            [absent] {""}
+           *[other] {" "}with `{ $program }`
+        }
+    .copy = copies { $files } of { $each } in { $folders }, { $all } in all{ $program ->
+            [absent] {""}
+           *[other] {" "}with `{ $program }`
+        }
     .create = makes { $files } without content
     .open = opens and closes { $files }
     .remove = removes { $files }
     .lock = takes and gives back { $times } locks
+    .stream = one file of { $each } from begin to end, 1 MiB after the other
     .list = lists { $files } { $times }
     .play = plays { $frames } of { $frame } a second to { $players }, { $ahead } ahead, from { $all } in all
 bench =

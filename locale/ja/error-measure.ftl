@@ -119,6 +119,7 @@ error-measure =
     .usage-no-mount = `{ $folder }` はマウントされた共有ではありません (ファイルシステム: { $file-system })
     .usage-no-disk = `{ $folder }` はディスク上ではなく { $file-system } 上にあります
     .usage-no-near = コピーに使うフォルダーがこのコンピューターに作成されていません
+    .usage-copies-between-folders = { $program } はフォルダー間でコピーします。共有をマウントしたフォルダーを指定するか、タスクから `by` を除いてください
     .usage-reads-only = このタスクで指定できる方向は読み取りだけです
     .usage-writes-only = このタスクで指定できる方向は書き込みだけです
     .usage-other-bytes = サーバーから読み取った `{ $path }` の内容が、書き込んだ内容と一致しません

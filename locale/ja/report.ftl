@@ -15,6 +15,8 @@ rung =
     .share = 共有
     .channels = チャネル
     .system-client = マウント
+    .system-program = アプリ
+    .system-copy = cp
     .disk = ディスク
     .copy = コピー
     .in-direction = { $rung } { $direction }
@@ -265,12 +267,19 @@ trial-workload =
     .share = 共有 { $direction }、最大 { $channels }、同時要求 { $depth } 個 (各 { $block })、ファイル { $size }
 task =
     .sizes = { $least }～{ $most }
-    .copy-one = { $each } のファイルを 1 個コピー
-    .copy = { $folders }の { $files } (各 { $each }、合計 { $all }) をコピー
+    .copy-one = { $each } のファイルを 1 個コピー{ $program ->
+            [absent] {""}
+           *[other] {" "}(`{ $program }` による)
+        }
+    .copy = { $folders }の { $files } (各 { $each }、合計 { $all }) をコピー{ $program ->
+            [absent] {""}
+           *[other] {" "}(`{ $program }` による)
+        }
     .create = 空の { $files }を作成
     .open = { $files }を開いて閉じる
     .remove = { $files }を削除
     .lock = ロックの取得と解放を { $times } 回
+    .stream = { $each } のファイル 1 個を先頭から末尾まで 1 MiB ずつ順に
     .list = { $files }の一覧を { $times }取得
     .play = { $frame } のフレームを毎秒 { $frames }、{ $players }で再生 (先読み { $ahead }、合計 { $all })
 bench =

@@ -5,6 +5,7 @@
 mod analysis_result;
 mod benchmark_figures;
 mod diagnosis;
+mod ladder_rungs;
 mod phase_effects;
 mod run_analysis;
 pub mod rung_and_probe_verdict;
@@ -13,12 +14,13 @@ pub use diagnosis::{
     Budget, CAUSES, CauseId, CauseRow, CheckBase, Contradiction, Layer, Means, Mode, Next, Prove,
     Purpose, SharedLink, UnknownCause, contradictions, next, quoted, shared_links,
 };
+pub use ladder_rungs::{LadderRung, RungName};
 pub use phase_effects::{PhaseResult, phase};
 pub use run_analysis::analyze;
 
 pub use analysis_result::{
     Alone, ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, ChannelPair, ChannelUse,
-    ClientChannels, Diagnosis, Effect, ExperimentResult, Fix, HostChange, HostEffort, LadderRung,
-    LimitedBy, Multichannel, NoiseFloor, Proof, RunAnalysis, RungName, SessionKind, SmallFiles,
-    State, TestFigures, Transfer, Trust, Untried, UnusedPair,
+    ClientChannels, Diagnosis, Effect, ExperimentResult, Fix, HostChange, HostEffort, LimitedBy,
+    Multichannel, NoiseFloor, Proof, RunAnalysis, SessionKind, SmallFiles, State, TestFigures,
+    Transfer, Trust, Untried, UnusedPair,
 };

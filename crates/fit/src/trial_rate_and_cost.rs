@@ -18,7 +18,7 @@ const FAILURE_CHARS_MAX: usize = 1_000;
 pub const fn unit(workload: &Workload) -> Unit {
     match workload {
         Workload::Task(work) => match work.task {
-            Task::Copy(_) => Unit::BytesPerSecond,
+            Task::Copy(_) | Task::Stream(_) => Unit::BytesPerSecond,
             Task::Play(_) => Unit::FramesPerSecond,
             Task::Create(_) | Task::Open(_) | Task::Remove(_) | Task::Lock(_) | Task::List(_) => {
                 Unit::OperationsPerSecond

@@ -8,9 +8,9 @@ use host::journal::Journal;
 use locale::say;
 use measure::Stop;
 use record::{
-    Bytes, CopyTask, Data, Direction, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome,
-    Place, Setting, ShareWorkload, Spread, Task, TaskWorkload, Timing, TrialResult, Value,
-    Workload,
+    Bytes, CopyProgram, CopyTask, Data, Direction, Failure, FailureKind, HostLoad, Level,
+    Nanoseconds, Outcome, Place, Setting, ShareWorkload, Spread, Task, TaskWorkload, Timing,
+    TrialResult, Value, Workload,
 };
 
 use crate::client_to_share_path::SharePath;
@@ -155,6 +155,7 @@ fn small_files(share: ShareWorkload) -> TaskWorkload {
             size: SMALL_FILE,
             size_max: None,
             spread: Spread::Even,
+            by: CopyProgram::Linerate,
         }),
         data: Data::default(),
         timing: share.timing,

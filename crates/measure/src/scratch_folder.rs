@@ -168,7 +168,7 @@ impl ScratchFolder {
     }
 
     /// A path that leads into it, where it is no share's.
-    fn entrance(&self) -> Option<PathBuf> {
+    pub(crate) fn entrance(&self) -> Option<PathBuf> {
         match self.at("") {
             At::Share(..) => None,
             At::Local(folder) => Some(folder.entrance()),

@@ -11,9 +11,10 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use locale::{Message, say};
+use os::file::{check_unused, show_in_use};
 use os::folder_in_world_writable::Shared;
 use record::{Data, FolderKind};
-use rustix::fs::{FlockOperation, flock, statvfs};
+use rustix::fs::statvfs;
 
 use crate::share_workload::{POOL_BYTES, TestData, check_space, test_name};
 use crate::{Error, Stop};
@@ -86,7 +87,7 @@ impl TestFile {
         }
         let (file, name) = create().map_err(failed)?;
         // The lock shows that it is in use; without locks it is never removed by others.
-        flock(&file, FlockOperation::NonBlockingLockExclusive).ok();
+        show_in_use(&file).ok();
         Ok(Self {
             file,
             named: Some((folder, name)),
@@ -207,7 +208,7 @@ fn remove_leftovers(folder: &Shared) {
             continue;
         };
         let is_file = file.metadata().is_ok_and(|now| now.is_file());
-        if is_file && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if is_file && check_unused(&file).is_ok() {
             folder.remove_file(&name).ok();
         }
     }

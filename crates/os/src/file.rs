@@ -17,10 +17,12 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 mod held_folder;
+mod in_use_lock;
 mod named_by_another_file;
 mod path_resolution;
 
 pub use held_folder::Held;
+pub use in_use_lock::{check_unused, show_in_use};
 pub use named_by_another_file::read_below;
 
 use path_resolution::{Missing, Trust, walk};

@@ -71,5 +71,7 @@ pub use trial::{KeepInput, Outcome, TrialInput, TrialLine, TrialRecord};
 pub use trial_purpose::{Arm, Phase, Rung, Stage};
 pub use trial_result::{ConnectionUse, Enforced, Sample, Sandbox, TcpDetail, TrialResult};
 pub use trial_timing::Timing;
-pub use whole_file_tasks::{CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload};
+pub use whole_file_tasks::{
+    CopyProgram, CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload,
+};
 pub use workload::{ShareWorkload, TcpWorkload, Workload};

@@ -23,6 +23,10 @@ pub enum Rung {
     Channels,
     /// The share through the system's own client, which has it mounted: requests past its cache, several at once.
     SystemClient,
+    /// A file of the mounted share, read or written one MiB after the other through its cache, as most programs do.
+    SystemProgram,
+    /// A file of the mounted share, copied from or to the client's memory by `cp`.
+    SystemCopy,
     /// A file of the share that the server has to read from its disk.
     Disk,
     /// A file of the share, copied to a disk of the client.

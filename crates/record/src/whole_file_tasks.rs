@@ -31,8 +31,44 @@ pub enum Task {
     Lock(u32),
     /// Lists a folder.
     List(ListTask),
+    /// Makes, or opens, a file of so many bytes, writes or reads it from begin to end, and closes it. In a folder it is done
+    /// as most programs do: one MiB after the other, through the client's cache, which has none of it before.
+    #[serde(deserialize_with = "bytes")]
+    Stream(Bytes),
     /// Plays frames, each a file of its own, in time.
     Play(PlayTask),
+}
+
+/// What copies files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CopyProgram {
+    /// The engine of `linerate copy`.
+    #[default]
+    Linerate,
+    /// `cp` of coreutils; between two folders only, as those below.
+    Cp,
+    /// `rsync`, to a target that is empty.
+    Rsync,
+    /// `rclone`.
+    Rclone,
+}
+
+impl CopyProgram {
+    const fn is_linerate(&self) -> bool {
+        matches!(self, Self::Linerate)
+    }
+
+    /// What is typed for it; none where it is no program of its own.
+    #[must_use]
+    pub const fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Linerate => None,
+            Self::Cp => Some("cp"),
+            Self::Rsync => Some("rsync"),
+            Self::Rclone => Some("rclone"),
+        }
+    }
 }
 
 /// Files that are copied.
@@ -57,6 +93,9 @@ pub struct CopyTask {
     /// How they are spread in between.
     #[serde(default, skip_serializing_if = "Spread::is_even")]
     pub spread: Spread,
+    /// By what.
+    #[serde(default, skip_serializing_if = "CopyProgram::is_linerate")]
+    pub by: CopyProgram,
 }
 
 /// How sizes are spread between the smallest and the largest.
@@ -150,6 +189,7 @@ impl Task {
         match self {
             Self::Copy(copy) => copy.bytes(),
             Self::Play(play) => Bytes::new(play.frame.get().saturating_mul(play.frames.into())),
+            Self::Stream(size) => *size,
             Self::Create(_) | Self::Open(_) | Self::Remove(_) | Self::Lock(_) | Self::List(_) => {
                 Bytes::new(0)
             }
@@ -162,7 +202,7 @@ impl Task {
         match self {
             Self::Copy(copy) => copy.files,
             Self::Create(files) | Self::Open(files) | Self::Remove(files) => *files,
-            Self::Lock(_) => 1,
+            Self::Lock(_) | Self::Stream(_) => 1,
             Self::List(list) => list.entries,
             Self::Play(play) => play.frames,
         }
@@ -172,7 +212,7 @@ impl Task {
     #[must_use]
     pub const fn required_direction(&self) -> Option<Direction> {
         match self {
-            Self::Copy(_) => None,
+            Self::Copy(_) | Self::Stream(_) => None,
             Self::Create(_) | Self::Remove(_) | Self::Lock(_) => Some(Direction::Write),
             Self::Open(_) | Self::List(_) | Self::Play(_) => Some(Direction::Read),
         }
@@ -193,6 +233,7 @@ impl Task {
             Self::Remove(_) => "remove",
             Self::Lock(_) => "lock",
             Self::List(_) => "list",
+            Self::Stream(_) => "stream",
             Self::Play(_) => "play",
         }
     }
@@ -214,6 +255,7 @@ impl Task {
             }
             Self::List(list) => vec![("entries", list.entries), ("times", list.times)],
             Self::Play(play) => vec![("frames", play.frames)],
+            Self::Stream(_) => Vec::new(),
         };
         let odd = |(_, count): &&(&str, u32)| !(1..=FILES_MAX).contains(count);
         if let Some((key, _)) = counts.iter().find(odd) {
@@ -223,6 +265,9 @@ impl Task {
         match self {
             Self::Copy(copy) => copy.check()?,
             Self::Play(play) => play.check()?,
+            Self::Stream(size) if size.get() == 0 => {
+                return Err(Mistake::at("", say("error-mistake.empty-files")));
+            }
             _ => {}
         }
         match self.space_needed().get() > BYTES_MAX {
@@ -326,6 +371,7 @@ mod tests {
             size: Bytes::new(size),
             size_max: size_max.map(Bytes::new),
             spread: Spread::Even,
+            by: CopyProgram::default(),
         }
     }
 

@@ -385,6 +385,8 @@ fn rung(rung: Rung) -> String {
         Rung::Share => shared_wording::rung(RungName::Share),
         Rung::Channels => shared_wording::rung(RungName::Channels),
         Rung::SystemClient => shared_wording::rung(RungName::SystemClient),
+        Rung::SystemProgram => shared_wording::rung(RungName::SystemProgram),
+        Rung::SystemCopy => shared_wording::rung(RungName::SystemCopy),
         Rung::Disk => shared_wording::rung(RungName::Disk),
         Rung::Copy => shared_wording::rung(RungName::Copy),
         Rung::RoundTrip => text("detail-rung.round-trip"),

@@ -3,7 +3,7 @@
 use locale::{Message, say};
 use record::{Direction, Outcome, Rung, TrialRecord};
 
-use super::ladder_and_probe_trials::{Measured, fair, is_cached, pairs_of, rate_of};
+use super::ladder_and_probe_trials::{Measured, fair, is_cached, is_of_system, pairs_of, rate_of};
 use super::nic_pairs::{Network, Pair, Ports, is_only_advertised};
 use crate::phase_effects::failure;
 use crate::rung_and_probe_verdict::{Loss, Sequential, judge, of_interval};
@@ -16,12 +16,14 @@ pub(super) const ABOVE_CEILING: f64 = 1.05;
 /// The same where what is known of the other direction is refuted.
 const FAR_ABOVE_CEILING: f64 = 1.5;
 /// The rungs below the ceiling, in the order in which they are shown.
-pub(super) const RUNGS: [(Rung, RungName); 7] = [
+pub(super) const RUNGS: [(Rung, RungName); 9] = [
     (Rung::Tcp, RungName::Tcp),
     (Rung::Streams, RungName::Streams),
     (Rung::Share, RungName::Share),
     (Rung::Channels, RungName::Channels),
     (Rung::SystemClient, RungName::SystemClient),
+    (Rung::SystemProgram, RungName::SystemProgram),
+    (Rung::SystemCopy, RungName::SystemCopy),
     (Rung::Disk, RungName::Disk),
     (Rung::Copy, RungName::Copy),
 ];
@@ -41,13 +43,15 @@ pub(super) fn is_far_beyond(network: &Network, trial: &Measured) -> bool {
 }
 
 fn is_beyond(network: &Network, trial: &Measured, more: f64) -> bool {
-    let is_one = !matches!(
-        trial.rung,
-        Rung::Streams | Rung::Channels | Rung::SystemClient
-    );
+    let is_one = !is_of_system(trial.rung) && !matches!(trial.rung, Rung::Streams | Rung::Channels);
     let ceiling = network.ceiling(trial.direction, std::slice::from_ref(&trial.pairs), None);
     let fits = ceiling.map_or(f64::INFINITY, |ceiling| ceiling.rate.value);
     is_one && trial.rate > fits * more
+}
+
+/// Whether it is said how much of what that client can is left of it there: no limit is looked for by that.
+const fn is_use_of_system(rung: Rung) -> bool {
+    matches!(rung, Rung::SystemProgram | Rung::SystemCopy)
 }
 
 /// What fits through the pairs that one connection uses, in each direction.
@@ -156,7 +160,7 @@ fn below_ceiling<'a>(
     for (rung, name) in RUNGS {
         let further = matches!(rung, Rung::Streams | Rung::Channels);
         let once = matches!(rung, Rung::Disk | Rung::Copy);
-        let is_system = rung == Rung::SystemClient;
+        let is_system = is_of_system(rung);
         let was_run = |(of, trial): &(Rung, &TrialRecord)| {
             *of == rung && (further || trial.workload.direction() == direction)
         };
@@ -164,8 +168,15 @@ fn below_ceiling<'a>(
             continue;
         }
         let rate = rate_of(trials, rung, direction);
-        let engine = is_system.then(|| best_of_engine(trials, direction));
-        let upper = engine.as_ref().map_or(above.as_ref(), Option::as_ref);
+        let other = match rung {
+            Rung::SystemClient => Some(best_of_engine(trials, direction)),
+            Rung::SystemProgram | Rung::SystemCopy => {
+                let client = rate_of(trials, Rung::SystemClient, direction);
+                Some(client.map(|rate| Above::Measured(Rung::SystemClient, rate)))
+            }
+            _ => None,
+        };
+        let upper = other.as_ref().map_or(above.as_ref(), Option::as_ref);
         let judged = upper
             .filter(|_| !further)
             .and_then(|above| against(trials, rung, direction, above, rate.as_ref()));
@@ -181,7 +192,10 @@ fn below_ceiling<'a>(
         rungs.push(LadderRung {
             rung: name,
             direction,
-            loss: judged.as_ref().map(|judged| judged.loss),
+            loss: judged
+                .as_ref()
+                .map(|judged| judged.loss)
+                .filter(|_| !is_use_of_system(rung)),
             of_above: judged.map(|judged| inverse(&judged.ratio)),
             of_ceiling: of_ceiling.filter(|_| !is_advertised),
             not_measured: rate
@@ -215,7 +229,7 @@ fn against(
     above: &Above,
     rate: Option<&Estimate>,
 ) -> Option<Sequential> {
-    if matches!(rung, Rung::Disk | Rung::Copy) {
+    if matches!(rung, Rung::Disk | Rung::Copy) || is_use_of_system(rung) {
         let whole = match above {
             Above::Computed(whole) | Above::Measured(_, whole) => whole,
         };

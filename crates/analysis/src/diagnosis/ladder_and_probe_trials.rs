@@ -235,10 +235,18 @@ pub(super) fn measured<'a>(
     trials
 }
 
+/// Whether it is the system's own client that does it.
+pub(super) const fn is_of_system(rung: Rung) -> bool {
+    matches!(
+        rung,
+        Rung::SystemClient | Rung::SystemProgram | Rung::SystemCopy
+    )
+}
+
 /// Whether it was the memory of this machine that answered: a mount that lets nobody pass its cache measures no share.
 pub(super) fn is_cached(rung: Rung, result: &TrialResult) -> bool {
     let storage = result.storage.as_ref();
-    rung == Rung::SystemClient && storage.is_some_and(|storage| !storage.direct || !storage.network)
+    is_of_system(rung) && storage.is_some_and(|storage| !storage.direct || !storage.network)
 }
 
 pub(super) const fn bytes_of(connection: &ConnectionUse) -> f64 {

@@ -94,6 +94,8 @@ const THOROUGH: Duration = Duration::from_secs(600);
 const OVERHEAD: Duration = Duration::from_millis(150);
 /// Rounds of the rungs that are measured once more only.
 const MORE_ROUNDS: usize = 2;
+/// What is measured of the system's own client, beside what it can.
+const USES_OF_SYSTEM: [Rung; 2] = [Rung::SystemProgram, Rung::SystemCopy];
 /// Arms of a block besides its control.
 const ARMS: usize = 3;
 
@@ -131,7 +133,10 @@ pub fn next(
         budget,
         round,
     };
-    let block = plan.ladder().or_else(|| plan.probes())?;
+    let block = plan
+        .ladder()
+        .or_else(|| plan.probes())
+        .or_else(|| plan.uses_of_system())?;
     Some(plan.in_order(block, random))
 }
 
@@ -254,6 +259,30 @@ impl Plan<'_, '_> {
         .collect()
     }
 
+    /// What programs and copies get of the system's own client: it finds no limit, and comes when all else is said.
+    fn uses_of_system(&self) -> Option<Block> {
+        if self.budget.mode == Mode::Quick {
+            return None;
+        }
+        let open = USES_OF_SYSTEM
+            .into_iter()
+            .filter(|rung| self.rounds_of(*rung) < MORE_ROUNDS);
+        let arms: Vec<_> = open
+            .flat_map(|rung| DIRECTIONS.map(|direction| (rung, None, direction)))
+            .filter(|(rung, _, direction)| {
+                self.can_run(*rung, *direction) && self.workload(*rung, None, *direction).is_some()
+            })
+            .collect();
+        let most = match self.budget.mode {
+            Mode::Thorough => THOROUGH,
+            _ => NORMAL,
+        };
+        (!arms.is_empty() && self.fits(arms.len(), most)).then_some(Block {
+            why: Purpose::Ladder,
+            arms,
+        })
+    }
+
     /// Rounds of a rung so far, measured or not.
     fn rounds_of(&self, rung: Rung) -> usize {
         let records = self.seen.records.iter().filter(|(of, _)| *of == rung);
@@ -287,7 +316,9 @@ impl Plan<'_, '_> {
             Rung::Tcp | Rung::Streams => true,
             Rung::Share => !writes || !self.base.read_only,
             Rung::Channels => self.base.channels > 1 && (!writes || !self.base.read_only),
-            Rung::SystemClient => self.base.mounted.is_some() && (!writes || !self.base.read_only),
+            Rung::SystemClient | Rung::SystemProgram | Rung::SystemCopy => {
+                self.base.mounted.is_some() && (!writes || !self.base.read_only)
+            }
             Rung::RoundTrip | Rung::Disk | Rung::Copy => !writes,
             Rung::SmallFiles => !self.base.read_only,
         };

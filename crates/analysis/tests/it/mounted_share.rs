@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use analysis::{Budget, CheckBase, Diagnosis, Mode, Proof, RungName, State, Trust, next};
 use record::{
-    Direction, Outcome, ProbeKind, Record, Rung, SecondMount, ShareMount, Stage, Storage,
-    TrialRecord, Workload,
+    CopyProgram, Direction, Outcome, ProbeKind, Record, Rung, SecondMount, ShareMount, Stage,
+    Storage, Task, TrialRecord, Workload,
 };
 
 use crate::injected_faults::{Well, ids};
@@ -197,8 +197,8 @@ fn a_second_mount_that_fails_leaves_it_to_the_user() {
     assert_eq!(decides(&well), Some("decide.mount-again"));
 }
 
-/// The second mounts of the next block of trials, each with what it changes and in which direction.
-fn planned(well: &Well) -> Vec<(ProbeKind, Direction, SecondMount)> {
+/// The next block of trials.
+fn next_trials(well: &Well, mode: Mode) -> Vec<(Stage, Workload)> {
     let trials = well.records.iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(&**trial),
         _ => None,
@@ -219,11 +219,16 @@ fn planned(well: &Well) -> Vec<(ProbeKind, Direction, SecondMount)> {
         sources: Vec::new(),
     };
     let budget = Budget {
-        mode: Mode::Thorough,
+        mode,
         spent: Duration::ZERO,
     };
     let block = next(&well.facts, Some(&well.path), &trials, &base, &budget, 1);
-    let trials = block.expect("something is left to try").trials.into_iter();
+    block.map_or_else(Vec::new, |block| block.trials)
+}
+
+/// The second mounts of the next block of trials, each with what it changes and in which direction.
+fn planned(well: &Well) -> Vec<(ProbeKind, Direction, SecondMount)> {
+    let trials = next_trials(well, Mode::Thorough).into_iter();
     let second = trials.filter_map(|(stage, workload)| {
         let Workload::Folder(folder) = workload else {
             return None;
@@ -282,6 +287,73 @@ fn a_second_mount_changes_one_thing_or_all_and_keeps_the_rest() {
     well.mounted(GOOD, [116.9, 116.5]);
     let kinds: Vec<_> = planned(&well).into_iter().map(|(kind, ..)| kind).collect();
     assert_eq!(kinds, [ProbeKind::MountConnections]);
+}
+
+#[test]
+fn what_programs_and_copies_get_is_measured_last_and_judges_nothing() {
+    let mut well = two_links();
+    well.mounted(GOOD, [233.0, 233.0]);
+    let uses = [Rung::SystemProgram, Rung::SystemCopy];
+    let directions = [Direction::Read, Direction::Write];
+    for _ in 0..2 {
+        assert_eq!(next_trials(&well, Mode::Quick), []);
+        let mut found: Vec<_> = (next_trials(&well, Mode::Normal).into_iter())
+            .map(|(stage, workload)| {
+                let Workload::Task(work) = workload else {
+                    panic!("{workload:?}")
+                };
+                let Stage::Ladder { rung, .. } = stage else {
+                    panic!("{stage:?}")
+                };
+                // What the mount moves in the counted time, in whole MiB.
+                let seconds = work.timing.measured.get() as f64 / 1e9;
+                let size = work.task.space_needed().get();
+                assert_eq!(size % (1 << 20), 0);
+                assert!(
+                    (size as f64 / (233e6 * seconds) - 1.0).abs() < 0.01,
+                    "{size}"
+                );
+                let is_copy = match &work.task {
+                    Task::Copy(copy) => copy.by == CopyProgram::Cp && copy.files == 1,
+                    task => !matches!(task, Task::Stream(_)),
+                };
+                assert_eq!(is_copy, rung == Rung::SystemCopy);
+                (rung, work.direction)
+            })
+            .collect();
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            uses.map(|rung| directions.map(|direction| (rung, direction)))
+                .concat()
+        );
+        let round = well.records.iter().filter_map(|record| match record {
+            Record::Trial(trial) => match trial.stage {
+                Stage::Ladder { repetition, .. } => Some(repetition + 1),
+                _ => None,
+            },
+            _ => None,
+        });
+        let round = round.max().unwrap_or(0) as usize;
+        for (rung, direction) in found {
+            let rates = vec![70.0; round + 1];
+            let record = run_builder::rung(rung, direction, &rates).pop();
+            well.records.extend(record);
+        }
+    }
+    assert_eq!(next_trials(&well, Mode::Normal), []);
+    let run = well.analyzed(true);
+    for rung in [RungName::SystemProgram, RungName::SystemCopy] {
+        let mut of_it = run.ladder.iter().filter(|it| it.rung == rung);
+        let both = [of_it.next(), of_it.next()].map(|it| it.expect("both directions"));
+        for it in both {
+            let share = it.of_above.as_ref().expect("both were measured").value;
+            assert!((share - 70.0 / 233.0).abs() < 0.01, "{share}");
+            assert_eq!(it.loss, None);
+        }
+    }
+    assert_eq!(well.said(true).first_loss, None);
+    assert_eq!(well.said(true).headline.id, "headline.full");
 }
 
 #[test]

@@ -8,9 +8,10 @@ use record::{
     Arm, BitsPerSecond, Bytes, Cache, ConnectionUse, Data, Demands, Direction, Failure,
     FailureKind, FolderKind, FolderWorkload, Header, HostFacts, HostName, Identity,
     InterfaceAddress, Job, JobFile, JobWorkload, Level, LinkState, Medium, Nanoseconds, Nic,
-    Operations, Outcome, Pattern, Phase, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run,
-    Rung, Sample, Schedule, ServerCache, ServerInterface, ShareAddress, ShareWorkload, SmbSession,
-    Stage, System, TcpFacts, TcpWorkload, Timing, TrialRecord, TrialResult, Workload,
+    Operations, Outcome, Pattern, Phase, Place, Plan, Question, RUN_FORMAT, RUN_VERSION, Record,
+    Run, Rung, Sample, Schedule, ServerCache, ServerInterface, ShareAddress, ShareWorkload,
+    SmbSession, Stage, System, Task, TaskWorkload, TcpFacts, TcpWorkload, Timing, TrialRecord,
+    TrialResult, Workload,
 };
 
 pub(crate) const GIGABIT: u64 = 1_000_000_000;
@@ -249,6 +250,21 @@ fn folder_workload(direction: Direction) -> Workload {
     })
 }
 
+/// One file of a mount, from begin to end.
+fn streamed_workload(direction: Direction) -> Workload {
+    Workload::Task(TaskWorkload {
+        place: Place::Folder {
+            folder: "/mnt/my media/films".to_owned(),
+            kind: FolderKind::Mount,
+        },
+        direction,
+        channels: 1,
+        task: Task::Stream(Bytes::new(117 << 20)),
+        data: Data::Random,
+        timing: timing(),
+    })
+}
+
 /// Rates in MB/s of one rung, a trial for each.
 pub(crate) fn rung(rung: Rung, direction: Direction, rates: &[f64]) -> Vec<Record> {
     let one = |(repetition, rate): (u32, &f64)| {
@@ -264,6 +280,10 @@ pub(crate) fn rung(rung: Rung, direction: Direction, rates: &[f64]) -> Vec<Recor
                 result.connections.clear();
                 folder_workload(direction)
             }
+            Rung::SystemProgram | Rung::SystemCopy => {
+                result.connections.clear();
+                streamed_workload(direction)
+            }
             Rung::Disk | Rung::Copy | Rung::SmallFiles => job_workload(rung, direction),
         };
         let stage = Stage::Ladder { rung, repetition };
@@ -277,6 +297,7 @@ pub(crate) fn failed_rung(rung: Rung, direction: Direction, why: &str) -> Record
         Rung::Tcp | Rung::Streams => tcp_workload(direction),
         Rung::Share | Rung::RoundTrip | Rung::Channels => share_workload(direction),
         Rung::SystemClient => folder_workload(direction),
+        Rung::SystemProgram | Rung::SystemCopy => streamed_workload(direction),
         Rung::Disk | Rung::Copy | Rung::SmallFiles => job_workload(rung, direction),
     };
     let stage = Stage::Ladder {

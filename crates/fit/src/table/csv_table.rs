@@ -63,11 +63,12 @@ impl Table {
             .next()
             .ok_or(Error::Empty("header"))?
             .map_err(Error::Csv)?;
-        let columns: Vec<String> = header.iter().map(str::to_owned).collect();
-        if columns.len() > COLUMNS_MAX {
+        if header.len() > COLUMNS_MAX {
             return Err(Error::too_large("columns", COLUMNS_MAX).at(line(&header)));
         }
-        check_cells(&header, &columns, 0, line(&header))?;
+        // Nothing is copied before it is known to be short.
+        check_cells(&header, |place| header.get(place), 0, line(&header))?;
+        let columns = header.iter().map(str::to_owned).collect();
         let mut table = Self::without_rows(columns)?;
         for record in records {
             let record = record.map_err(Error::Csv)?;
@@ -80,7 +81,8 @@ impl Table {
                     columns: table.columns.len(),
                 });
             }
-            check_cells(&record, &table.columns, row, line)?;
+            let named = |place: usize| table.columns.get(place).map(String::as_str);
+            check_cells(&record, named, row, line)?;
             table.push(&record).map_err(|error| error.at(line))?;
         }
         let mut table = table.with_rows()?;
@@ -309,9 +311,9 @@ fn delimiter(text: &str) -> u8 {
         .unwrap_or(b',')
 }
 
-fn check_cells(
+fn check_cells<'a>(
     cells: &csv::StringRecord,
-    columns: &[String],
+    named: impl FnOnce(usize) -> Option<&'a str>,
     row: usize,
     line: u64,
 ) -> Result<(), Error> {
@@ -319,7 +321,7 @@ fn check_cells(
         Some(place) => Err(Error::LongCell {
             row,
             line,
-            column: shown(columns.get(place).map_or("", String::as_str)),
+            column: shown(named(place).unwrap_or_default()),
         }),
         None => Ok(()),
     }

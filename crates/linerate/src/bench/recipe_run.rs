@@ -359,7 +359,7 @@ fn task_seconds(task: &Task, timed: f64) -> f64 {
     let moved = task.space_needed().get() as f64 / USUAL_BYTES_PER_SECOND;
     let steps = match task {
         Task::Lock(times) => f64::from(*times) / USUAL_FILES_PER_SECOND,
-        Task::Copy(_) => moved,
+        Task::Copy(_) | Task::Stream(_) => moved,
         Task::Play(_) => timed,
         Task::Create(_) | Task::Open(_) | Task::Remove(_) | Task::List(_) => 0.0,
     };

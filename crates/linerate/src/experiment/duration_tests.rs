@@ -71,6 +71,7 @@ fn copy() -> Workload {
             size: Bytes::new(1_000_000),
             size_max: None,
             spread: record::Spread::default(),
+            by: record::CopyProgram::default(),
         }),
         data: Data::default(),
         timing: TIMING,

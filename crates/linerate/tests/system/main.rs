@@ -21,6 +21,7 @@ mod together {
     mod json_schemas;
     mod kerberos;
     mod kerberos_ticket_cache;
+    mod mounted_share_ends;
     mod panic_and_restore;
     mod profiles;
     mod random_settings_kill_and_undo;

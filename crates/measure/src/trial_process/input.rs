@@ -112,7 +112,12 @@ impl Input {
     /// Whether it starts a program, or has a file that one works with.
     pub(super) fn starts_programs(&self) -> bool {
         match self {
-            Self::Trial(input) => matches!(input.workload, Workload::Folder(_)),
+            Self::Trial(input) => match &input.workload {
+                Workload::Folder(_) => true,
+                // No server is spoken to.
+                Workload::Task(task) => matches!(task.place, Place::Folder { .. }),
+                Workload::Tcp(_) | Workload::Share(_) | Workload::Job(_) => false,
+            },
             Self::Keep(input) => matches!(input.keep.place, Place::Folder { .. }),
         }
     }

@@ -22,10 +22,13 @@ use crate::interval_sampling::{Meter, Spans};
 use crate::queue_depth_and_latency::Histogram;
 use crate::scratch_folder::ScratchFolder;
 use crate::share_workload::{self, Connected, TestData, unbroken};
+use crate::stop_request::{STOP_POLL, stoppable};
 use crate::{Error, Stop, test_file_in_folder};
 
 /// Bytes of a range that is locked.
 const LOCK_BYTES: u64 = 512;
+/// The file that is read or written from begin to end.
+const STREAMED: &str = "file.bin";
 
 /// What a task came to.
 struct Done {
@@ -116,6 +119,7 @@ pub(crate) fn run(
     let done = match &workload.task {
         Task::Copy(task) => work.copy(task),
         Task::Play(task) => work.play(task, &reached),
+        Task::Stream(size) => work.stream(*size, &reached),
         task => work.one_by_one(task, &reached),
     }?;
     let storage = work.storage()?;
@@ -148,6 +152,12 @@ pub(crate) fn check(workload: &TaskWorkload) -> Result<(), Error> {
             Direction::Write => "error-measure.usage-writes-only",
         }));
     }
+    if let Task::Copy(copy) = &workload.task
+        && let Some(program) = copy.by.program()
+        && matches!(workload.place, Where::Share { .. })
+    {
+        return usage(say("error-measure.usage-copies-between-folders").with("program", program));
+    }
     if workload.channels == 0 || workload.channels as usize > smb::CHANNELS_MAX {
         return usage(
             say("error-measure.usage-channels")
@@ -166,7 +176,10 @@ impl Work<'_> {
         };
         let (file_system, network) = test_file_in_folder::file_system(path)?;
         // What is read was forgotten before, what is written is synced; names are kept as always.
-        let direct = matches!(self.workload.task, Task::Copy(_) | Task::Play(_));
+        let direct = matches!(
+            self.workload.task,
+            Task::Copy(_) | Task::Play(_) | Task::Stream(_)
+        );
         Ok(Some(Storage {
             file_system,
             network,
@@ -185,7 +198,7 @@ impl Work<'_> {
             Task::List(list) => (list.times, list.entries),
             Task::Create(files) => (*files, 0),
             // They have functions of their own.
-            Task::Copy(_) | Task::Play(_) => (0, 0),
+            Task::Copy(_) | Task::Play(_) | Task::Stream(_) => (0, 0),
         };
         for file in 0..files_before {
             self.go_on()?;
@@ -215,6 +228,36 @@ impl Work<'_> {
         Ok(Done {
             sample,
             latency: times.summary(),
+            first_byte: None,
+            playback: None,
+            connections: reached.connections(&before, self.workload.direction),
+            session: reached.agreed(),
+        })
+    }
+
+    /// Reads or writes one file from begin to end, from its opening until it is closed and what was written is at its target.
+    fn stream(&self, size: Bytes, reached: &Reached) -> Result<Done, Error> {
+        if self.is_read() {
+            self.write(self.scratch, STREAMED, 0, size.get())?;
+            self.scratch.sync(self.scratch.top(), None)?;
+            self.scratch.forget();
+        }
+        let before = reached.channels();
+        let meter = Meter::start();
+        if self.is_read() {
+            stoppable(
+                self.stop,
+                STOP_POLL,
+                || {},
+                |halt| self.scratch.read(STREAMED, size.get(), halt),
+            )??;
+        } else {
+            self.write(self.scratch, STREAMED, 0, size.get())?;
+            self.scratch.sync(self.scratch.top(), Some(STREAMED))?;
+        }
+        Ok(Done {
+            sample: meter.finish(size),
+            latency: None,
             first_byte: None,
             playback: None,
             connections: reached.connections(&before, self.workload.direction),

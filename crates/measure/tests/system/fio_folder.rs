@@ -12,7 +12,6 @@ use record::{
     Bytes, Cache, Data, Direction, FailureKind, FolderKind, FolderWorkload, KeepInput,
     KeepWorkload, Operations, Pattern, Place, Timing, TrialInput, TrialLine, TrialResult, Workload,
 };
-use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 /// A folder on a disk, which a temporary folder need not be on.
@@ -166,7 +165,7 @@ fn what_a_killed_test_left_is_removed_and_what_another_uses_is_not() {
     );
     File::create(&left).unwrap();
     let held = File::create(&used).unwrap();
-    flock(&held, FlockOperation::LockExclusive).unwrap();
+    os::file::show_in_use(&held).unwrap();
     fs::write(folder.path().join("mine.tmp"), "x").unwrap();
     run(workload(folder.path(), Direction::Read, Pattern::Random)).unwrap();
     let mut found = names(folder.path());

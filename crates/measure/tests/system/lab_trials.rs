@@ -846,6 +846,7 @@ fn all_workloads(folder: &str) -> Vec<Workload> {
         size: Bytes::new(MIB),
         size_max: None,
         spread: record::Spread::Even,
+        by: record::CopyProgram::default(),
     });
     let list = record::ListTask {
         entries: 20,

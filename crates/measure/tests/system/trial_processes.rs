@@ -106,6 +106,7 @@ fn files_of_a_user_are_worked_with_in_their_folder_only_and_without_a_network() 
         size: Bytes::new(4 << 20),
         size_max: None,
         spread: Spread::Even,
+        by: record::CopyProgram::default(),
     });
     for (task, direction) in [
         (copy.clone(), Direction::Read),

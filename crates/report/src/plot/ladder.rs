@@ -96,6 +96,8 @@ fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: Option<RungName>) -> Mar
             RungName::Share
             | RungName::Channels
             | RungName::SystemClient
+            | RungName::SystemProgram
+            | RungName::SystemCopy
             | RungName::Disk
             | RungName::Copy,
             _,

@@ -41,12 +41,13 @@ struct Caveat {
 }
 
 impl Caveat {
-    fn line(&self) -> String {
+    /// With what it is about, where `rungs` of the ladder were measured.
+    fn line(&self, rungs: usize) -> String {
         let about: Vec<String> = self
             .about
             .iter()
             .map(|(group, of)| match (group, of.len()) {
-                (Group::Ladder, MEASURED_RUNGS) => text("caveat.every-rung"),
+                (Group::Ladder, count) if count > 1 && count == rungs => text("caveat.every-rung"),
                 (Group::Ladder, _) => list(of),
                 (Group::Fixes, count) => said(
                     &say("caveat.fixes")
@@ -63,9 +64,6 @@ impl Caveat {
         }
     }
 }
-
-/// The rungs with trials: raw TCP and share, read and write.
-const MEASURED_RUNGS: usize = 4;
 
 #[derive(Default)]
 struct Caveats(Vec<Caveat>);
@@ -146,7 +144,9 @@ pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
         .iter()
         .filter(|caveat| caveat.nearness < Nearness::Detail)
         .count();
-    let mut lines: Vec<String> = caveats.iter().map(Caveat::line).collect();
+    let rates = analysis.ladder.iter().filter_map(|one| one.rate.as_ref());
+    let rungs = rates.filter(|rate| rate.n > 0).count();
+    let mut lines: Vec<String> = caveats.iter().map(|caveat| caveat.line(rungs)).collect();
     lines.extend(analysis.changes.iter().filter_map(|change| {
         let about = |id| said(&say(id).with("id", change.id.to_string()));
         match change.restored {
@@ -235,21 +235,21 @@ mod tests {
             caveats.add(Nearness::Number, &Group::Ladder, name, &few);
         }
         assert_eq!(
-            caveats.0[0].line(),
+            caveats.0[0].line(4),
             "raw TCP read, share read and raw TCP write: 3 trials are few"
         );
         caveats.add(Nearness::Number, &Group::Ladder, "share write", &few);
         caveats.add(Nearness::Number, &Group::Ladder, "share write", &few);
         assert_eq!(caveats.0.len(), 1);
-        assert_eq!(caveats.0[0].line(), "every rung: 3 trials are few");
+        assert_eq!(caveats.0[0].line(4), "every rung: 3 trials are few");
         let less = [Message::from("it may gain less")];
         caveats.add(Nearness::Detail, &Group::Fixes, "`a`", &less);
-        assert_eq!(caveats.0[1].line(), "fix `a`: it may gain less");
+        assert_eq!(caveats.0[1].line(4), "fix `a`: it may gain less");
         caveats.add(Nearness::Verdict, &Group::Fixes, "`b`", &less);
         let share = Group::Named("share read".into());
         caveats.add(Nearness::Detail, &share, "", &less);
         assert_eq!(
-            caveats.0[1].line(),
+            caveats.0[1].line(4),
             "fixes `a` and `b`, share read: it may gain less"
         );
         assert_eq!(caveats.0[1].nearness, Nearness::Verdict);

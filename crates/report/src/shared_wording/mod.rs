@@ -78,6 +78,8 @@ pub(crate) fn rung(rung: RungName) -> String {
         RungName::Share => "rung.share",
         RungName::Channels => "rung.channels",
         RungName::SystemClient => "rung.system-client",
+        RungName::SystemProgram => "rung.system-program",
+        RungName::SystemCopy => "rung.system-copy",
         RungName::Disk => "rung.disk",
         RungName::Copy => "rung.copy",
     })

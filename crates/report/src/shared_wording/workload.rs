@@ -91,12 +91,15 @@ pub fn task(task: &Task) -> String {
                 None => quantity::size(copy.size).into(),
             };
             match copy.folders {
-                0 => say("task.copy-one").with("each", each),
+                0 => say("task.copy-one")
+                    .with("each", each)
+                    .with_known("program", copy.by.program()),
                 folders => say("task.copy")
                     .with("files", files(&copy.files))
                     .with("each", each)
                     .with("folders", counted("count.folders", folders as usize))
-                    .with("all", quantity::size(copy.bytes())),
+                    .with("all", quantity::size(copy.bytes()))
+                    .with_known("program", copy.by.program()),
             }
         }
         Task::Create(count) => say("task.create").with("files", files(count)),
@@ -106,6 +109,7 @@ pub fn task(task: &Task) -> String {
         Task::List(list) => say("task.list")
             .with("files", files(&list.entries))
             .with("times", counted("count.times", list.times as usize)),
+        Task::Stream(size) => say("task.stream").with("each", quantity::size(*size)),
         Task::Play(play) => say("task.play")
             .with("frames", counted("count.frames", play.per_second as usize))
             .with("frame", quantity::size(play.frame))

@@ -156,7 +156,13 @@ impl<'a> Evidence<'a> {
 pub(super) const fn is_steady(rung: Rung) -> bool {
     match rung {
         Rung::Tcp | Rung::Streams | Rung::Share | Rung::Channels => true,
-        Rung::RoundTrip | Rung::SystemClient | Rung::Disk | Rung::Copy | Rung::SmallFiles => false,
+        Rung::RoundTrip
+        | Rung::SystemClient
+        | Rung::SystemProgram
+        | Rung::SystemCopy
+        | Rung::Disk
+        | Rung::Copy
+        | Rung::SmallFiles => false,
     }
 }
 

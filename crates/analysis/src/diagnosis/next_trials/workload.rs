@@ -1,12 +1,14 @@
 //! What the arms of a plan do: the workload of each rung, and the interventions in it.
 
 use record::{
-    Bytes, Cache, Cipher, Data, Demands, Direction, FileUse, FolderKind, FolderWorkload, Job,
-    JobFile, JobWorkload, Nanoseconds, Operations, Pattern, ProbeKind, Rung, ServerCache,
-    ShareWorkload, SigningAlgorithm, SocketOptions, TcpWorkload, Workload,
+    Bytes, Cache, Cipher, CopyProgram, CopyTask, Data, Demands, Direction, FileUse, FolderKind,
+    FolderWorkload, Job, JobFile, JobWorkload, Nanoseconds, Operations, Pattern, Place, ProbeKind,
+    Rung, ServerCache, ShareWorkload, SigningAlgorithm, SocketOptions, Spread, Task, TaskWorkload,
+    TcpWorkload, Workload,
 };
 
 use super::Plan;
+use crate::RungName;
 
 /// Streams of raw TCP at once.
 const STREAMS: u32 = 4;
@@ -19,6 +21,9 @@ const FILE_BYTES: Bytes = Bytes::new(256 << 20);
 const JOB_LIMIT: Nanoseconds = Nanoseconds::new(2_500_000_000);
 /// Requests of ours that are one operation of the system's own client.
 const SYSTEM_BLOCKS: u64 = 4;
+/// The least and the most that a program reads or writes, or `cp` copies.
+const USE_BYTES_MIN: u64 = 8 << 20;
+const USE_BYTES_MAX: u64 = 1 << 30;
 /// Our own requests where the share is not slow.
 const BLOCK_OF_FAST: u64 = 1 << 20;
 /// A segment that is clearly smaller than that of Ethernet.
@@ -79,6 +84,9 @@ impl Plan<'_, '_> {
                     workload.second_mount = Some(self.seen.second_mount(kind, direction)?);
                 }
                 Some(Workload::Folder(workload))
+            }
+            Rung::SystemProgram | Rung::SystemCopy => {
+                Some(Workload::Task(self.use_of_system(rung, direction)?))
             }
             Rung::Disk | Rung::Copy | Rung::SmallFiles => {
                 Some(Workload::Job(self.job(rung, direction)))
@@ -227,6 +235,40 @@ impl Plan<'_, '_> {
             },
             timing: share.timing,
         }
+    }
+
+    /// What most programs do with a mounted share, and what copies do. It is as much as takes about the counted time, by
+    /// what that client can; none where that is not known.
+    fn use_of_system(&self, rung: Rung, direction: Direction) -> Option<TaskWorkload> {
+        let share = &self.base.share;
+        let rate = self.seen.rate(RungName::SystemClient, direction)?;
+        let seconds = share.timing.measured.get() as f64 / 1e9;
+        let size = (rate * seconds) as u64;
+        let size = size
+            .clamp(USE_BYTES_MIN, USE_BYTES_MAX)
+            .next_multiple_of(1 << 20);
+        let size = Bytes::new(size);
+        Some(TaskWorkload {
+            place: Place::Folder {
+                folder: self.base.mounted.clone()?,
+                kind: FolderKind::Mount,
+            },
+            direction,
+            channels: 1,
+            task: match rung {
+                Rung::SystemCopy => Task::Copy(CopyTask {
+                    files: 1,
+                    folders: 0,
+                    size,
+                    size_max: None,
+                    spread: Spread::default(),
+                    by: CopyProgram::Cp,
+                }),
+                _ => Task::Stream(size),
+            },
+            data: Data::Random,
+            timing: share.timing,
+        })
     }
 
     fn job(&self, rung: Rung, direction: Direction) -> JobWorkload {

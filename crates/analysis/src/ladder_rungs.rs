@@ -1,0 +1,54 @@
+//! The rungs of the ladder, as they are said: what was measured of each, and what it had of the one above.
+
+use locale::Message;
+use record::Direction;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use stats::Estimate;
+use stats::sequential::Loss;
+
+/// Which rung.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RungName {
+    /// The computed ceiling.
+    Ceiling,
+    /// Raw TCP.
+    Tcp,
+    /// Raw TCP over several streams.
+    Streams,
+    /// The share through one channel.
+    Share,
+    /// The share through several channels.
+    Channels,
+    /// The share through the system's own client.
+    SystemClient,
+    /// What a program gets that asks that client for one MiB after the other.
+    SystemProgram,
+    /// What `cp` gets of that client.
+    SystemCopy,
+    /// A file that the server reads from its disk.
+    Disk,
+    /// A file that is copied to a disk of the client.
+    Copy,
+}
+
+/// One rung of the ladder in one direction.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LadderRung {
+    /// Which rung.
+    pub rung: RungName,
+    /// The direction.
+    pub direction: Direction,
+    /// Payload in bytes per second; none where it was not measured.
+    pub rate: Option<Estimate>,
+    /// As a share of the rung above: 1 is all of it.
+    pub of_above: Option<Estimate>,
+    /// As a share of the ceiling.
+    pub of_ceiling: Option<Estimate>,
+    /// Whether it loses against the one above; none where the two were not measured.
+    pub loss: Option<Loss>,
+    /// Why it was not measured.
+    pub not_measured: Option<Message>,
+}
