@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use locale::say;
-use record::{Credentials, KeepInput, Place, Secret, TaskWorkload, TrialInput, Workload};
+use record::{Credentials, KeepInput, Place, Secret, Task, TaskWorkload, TrialInput, Workload};
 use zeroize::Zeroizing;
 
 use crate::scratch_folder::ScratchFolder;
@@ -114,8 +114,10 @@ impl Input {
         match self {
             Self::Trial(input) => match &input.workload {
                 Workload::Folder(_) => true,
-                // No server is spoken to.
-                Workload::Task(task) => matches!(task.place, Place::Folder { .. }),
+                Workload::Task(work) => match &work.task {
+                    Task::Copy(copy) => copy.by.program().is_some(),
+                    _ => false,
+                },
                 Workload::Tcp(_) | Workload::Share(_) | Workload::Job(_) => false,
             },
             Self::Keep(input) => matches!(input.keep.place, Place::Folder { .. }),

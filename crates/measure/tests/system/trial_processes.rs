@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,8 +11,8 @@ use std::time::{Duration, Instant};
 use host::exec::Local;
 use measure::{FarServer, Runner, Stop};
 use record::{
-    Bytes, CopyTask, Data, Direction, Enforced, FailureKind, FolderKind, Place, Sandbox, Spread,
-    Task, TaskWorkload, TrialInput, TrialLine, Workload,
+    Bytes, CopyProgram, CopyTask, Data, Demands, Direction, Enforced, FailureKind, FolderKind,
+    Place, Sandbox, ShareAddress, Spread, Task, TaskWorkload, TrialInput, TrialLine, Workload,
 };
 
 use crate::{program, tcp_workload, timing};
@@ -97,6 +98,72 @@ fn a_trial_ends_with_its_standard_input() {
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
+fn work_in(folder: &Path, task: Task, direction: Direction) -> TrialInput {
+    TrialInput {
+        workload: Workload::Task(TaskWorkload {
+            place: Place::Folder {
+                folder: folder.display().to_string(),
+                kind: FolderKind::Folder,
+            },
+            direction,
+            channels: 1,
+            task,
+            data: Data::Random,
+            timing: timing(0, 100, 100),
+        }),
+        credentials: None,
+    }
+}
+
+#[test]
+fn a_program_copies_all_of_it_and_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    for (files, folders) in [(1, 0), (5, 2)] {
+        let copy = CopyTask {
+            files,
+            folders,
+            size: Bytes::new(1 << 20),
+            size_max: None,
+            spread: Spread::Even,
+            by: CopyProgram::Cp,
+        };
+        for direction in [Direction::Read, Direction::Write] {
+            let input = work_in(folder.path(), Task::Copy(copy.clone()), direction);
+            let result = runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
+            let sample = &result.samples[0];
+            assert_eq!(sample.bytes.get(), u64::from(files) << 20);
+            assert!(sample.duration.get() > 0, "{sample:?}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+}
+
+#[test]
+fn no_program_copies_from_a_share() {
+    let copy = CopyTask {
+        files: 1,
+        folders: 0,
+        size: Bytes::new(1 << 20),
+        size_max: None,
+        spread: Spread::Even,
+        by: CopyProgram::Cp,
+    };
+    let mut input = work_in(Path::new("/"), Task::Copy(copy), Direction::Read);
+    if let Workload::Task(work) = &mut input.workload {
+        work.place = Place::Share {
+            share: ShareAddress {
+                server: "127.0.0.1".into(),
+                port: 1,
+                share: "media".into(),
+                path: String::new(),
+            },
+            demands: Demands::default(),
+        };
+    }
+    let failure = runner().run(&input, &Stop::new(), &mut |_| {}).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Usage, "{failure:?}");
+}
+
 #[test]
 fn files_of_a_user_are_worked_with_in_their_folder_only_and_without_a_network() {
     let folder = tempfile::tempdir().unwrap();
@@ -106,28 +173,17 @@ fn files_of_a_user_are_worked_with_in_their_folder_only_and_without_a_network() 
         size: Bytes::new(4 << 20),
         size_max: None,
         spread: Spread::Even,
-        by: record::CopyProgram::default(),
+        by: CopyProgram::default(),
     });
     for (task, direction) in [
         (copy.clone(), Direction::Read),
         (copy, Direction::Write),
         (Task::Lock(5), Direction::Write),
         (Task::Create(5), Direction::Write),
+        (Task::Stream(Bytes::new(4 << 20)), Direction::Read),
+        (Task::Stream(Bytes::new(4 << 20)), Direction::Write),
     ] {
-        let input = TrialInput {
-            workload: Workload::Task(TaskWorkload {
-                place: Place::Folder {
-                    folder: folder.path().display().to_string(),
-                    kind: FolderKind::Folder,
-                },
-                direction,
-                channels: 1,
-                task,
-                data: Data::Random,
-                timing: timing(0, 100, 100),
-            }),
-            credentials: None,
-        };
+        let input = work_in(folder.path(), task, direction);
         let result = runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
         let sandbox = Sandbox {
             unprivileged: false,
