@@ -20,6 +20,28 @@ pub fn is_root() -> bool {
     false
 }
 
+/// Processor time of the programs that this process has started and waited for, user and system
+/// (`getrusage(2)`, `RUSAGE_CHILDREN`); none where that is not known.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn ended_programs_cpu() -> Option<std::time::Duration> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike;
+
+    let used = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
+    let microseconds = used.user_time().num_microseconds() + used.system_time().num_microseconds();
+    Some(std::time::Duration::from_micros(
+        u64::try_from(microseconds).ok()?,
+    ))
+}
+
+/// The same where it is not known.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn ended_programs_cpu() -> Option<std::time::Duration> {
+    None
+}
+
 /// Moves the calling thread, with what it starts from then on, to a new mount namespace (`mount_namespaces(7)`). What it
 /// mounts there no other process sees; what others mount and unmount happens there too. The namespace ends with the last
 /// process in it.

@@ -168,14 +168,7 @@ fn below_ceiling<'a>(
             continue;
         }
         let rate = rate_of(trials, rung, direction);
-        let other = match rung {
-            Rung::SystemClient => Some(best_of_engine(trials, direction)),
-            Rung::SystemProgram | Rung::SystemCopy => {
-                let client = rate_of(trials, Rung::SystemClient, direction);
-                Some(client.map(|rate| Above::Measured(Rung::SystemClient, rate)))
-            }
-            _ => None,
-        };
+        let other = is_system.then(|| above_system(trials, rung, direction));
         let upper = other.as_ref().map_or(above.as_ref(), Option::as_ref);
         let judged = upper
             .filter(|_| !further)
@@ -210,6 +203,15 @@ fn below_ceiling<'a>(
         }
     }
     rungs
+}
+
+/// What the system's own client is held against, and what is left of it in use against itself.
+fn above_system(trials: &[Measured], rung: Rung, direction: Direction) -> Option<Above> {
+    if rung == Rung::SystemClient {
+        return best_of_engine(trials, direction);
+    }
+    let client = rate_of(trials, Rung::SystemClient, direction);
+    client.map(|rate| Above::Measured(Rung::SystemClient, rate))
 }
 
 /// The best that our own engine did, by one channel or several: what another client of the same share is held against.

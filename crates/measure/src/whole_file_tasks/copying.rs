@@ -39,6 +39,7 @@ impl Work<'_> {
             }
         }
         near.sync(near.top(), None)?;
+        let cpu_before = os::ended_programs_cpu();
         let meter = Meter::start();
         let begin = Instant::now();
         let reached = Reached::connect(self.workload, self.login)?;
@@ -61,7 +62,11 @@ impl Work<'_> {
         }
         let target = if self.is_read() { near } else { self.scratch };
         target.sync(to, (task.folders == 0).then_some(FILE))?;
-        let sample = meter.finish(task.bytes());
+        let mut sample = meter.finish(task.bytes());
+        // What a program used is a part of it; of our own copies there is none.
+        if let Some((before, after)) = cpu_before.zip(os::ended_programs_cpu()) {
+            sample.cpu = sample.cpu + after.saturating_sub(before).into();
+        }
         Ok(Done {
             sample,
             latency: None,

@@ -132,6 +132,8 @@ fn a_program_copies_all_of_it_and_nothing_is_left() {
             let result = runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
             let sample = &result.samples[0];
             assert_eq!(sample.bytes.get(), u64::from(files) << 20);
+            // That of `cp`, and not of whoever waits for it.
+            assert!(sample.cpu.get() > 0, "{sample:?}");
             assert!(sample.duration.get() > 0, "{sample:?}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         }

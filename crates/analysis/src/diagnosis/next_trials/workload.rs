@@ -85,9 +85,7 @@ impl Plan<'_, '_> {
                 }
                 Some(Workload::Folder(workload))
             }
-            Rung::SystemProgram | Rung::SystemCopy => {
-                Some(Workload::Task(self.use_of_system(rung, direction)?))
-            }
+            Rung::SystemProgram | Rung::SystemCopy => self.use_of_system(rung, direction),
             Rung::Disk | Rung::Copy | Rung::SmallFiles => {
                 Some(Workload::Job(self.job(rung, direction)))
             }
@@ -239,7 +237,7 @@ impl Plan<'_, '_> {
 
     /// What most programs do with a mounted share, and what copies do. It is as much as takes about the counted time, by
     /// what that client can; none where that is not known.
-    fn use_of_system(&self, rung: Rung, direction: Direction) -> Option<TaskWorkload> {
+    fn use_of_system(&self, rung: Rung, direction: Direction) -> Option<Workload> {
         let share = &self.base.share;
         let rate = self.seen.rate(RungName::SystemClient, direction)?;
         let seconds = share.timing.measured.get() as f64 / 1e9;
@@ -248,7 +246,7 @@ impl Plan<'_, '_> {
             .clamp(USE_BYTES_MIN, USE_BYTES_MAX)
             .next_multiple_of(1 << 20);
         let size = Bytes::new(size);
-        Some(TaskWorkload {
+        Some(Workload::Task(TaskWorkload {
             place: Place::Folder {
                 folder: self.base.mounted.clone()?,
                 kind: FolderKind::Mount,
@@ -268,7 +266,7 @@ impl Plan<'_, '_> {
             },
             data: Data::Random,
             timing: share.timing,
-        })
+        }))
     }
 
     fn job(&self, rung: Rung, direction: Direction) -> JobWorkload {
