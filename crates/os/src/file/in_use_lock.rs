@@ -2,7 +2,7 @@
 //!
 //! `flock(2)` does not do: on SMB mounts whose client may not cache locks (`vers=2.0`, servers without leases) it is a
 //! lock of the server on all of the file, and such locks are mandatory: every other handle is refused to read and write
-//! ([MS-FSA] 2.1.4.10). So a range is locked that no file has.
+//! (MS-FSA 2.1.4.10). So a range is locked that no file has.
 
 use std::fs::File;
 use std::io;
