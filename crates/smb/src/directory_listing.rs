@@ -19,8 +19,9 @@ use crate::file::File;
 use crate::std_or_shuttle::now;
 use crate::tree::Tree;
 
-/// Bytes of folder entries that are asked for at once.
-const LISTING_BYTES: u32 = 1 << 20;
+/// Bytes of folder entries that are asked for at once: some two thousand entries, which take a server far longer to gather
+/// than a round trip. A copy looks into several folders at once and holds answer and entries of each.
+const LISTING_BYTES: u32 = 256 << 10;
 /// How often a listing is begun again whose connection is lost.
 const CUTS_MAX: u32 = 8;
 /// Listings that are under way or wait to be looked at, so that the server never waits for us.

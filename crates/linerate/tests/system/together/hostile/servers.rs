@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::lab_and_program;
-use evil_server::{Evil, FILE_BYTES, LARGE_BYTES, Server};
+use evil_server::{Evil, FILE_BYTES, LARGE_BYTES, LONG_LETTERS, Server};
 
 /// What is never waited for longer, with what the start of a program takes on a busy machine.
 const HANG_MAX: Duration = Duration::from_secs(30);
@@ -177,10 +177,11 @@ fn a_folder_that_a_server_has_and_has_not_is_not_made_for_ever() {
 fn a_listing_without_end_takes_little_memory_and_ends() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let here = folder.path().display().to_string();
+    let long_name = format!("the server gave a name of {LONG_LETTERS} bytes");
     for (evil, says) in [
         (Evil::Files, "more than a million names"),
         (Evil::Folders, "65,536 folders wait already"),
-        (Evil::LongNames, "the server gave a name of 500000 bytes"),
+        (Evil::LongNames, &long_name),
     ] {
         let share = Server::start(evil).share();
         let enough = Duration::from_secs(8);

@@ -23,6 +23,10 @@ const DISPOSITION_AT: usize = 36;
 const MAKE: u8 = 2;
 /// MS-SMB2 2.2.37: where the class is of what is asked about a file.
 const INFORMATION_AT: usize = 3;
+/// MS-SMB2 2.2.33: where it is said how long a listing may be.
+const LISTING_ROOM_AT: usize = 28;
+/// MS-FSCC 2.4.17, with what fills it up to eight bytes: an entry without its name.
+const RECORD_BYTES: usize = 112;
 /// MS-SMB2 2.2.33
 const RESTART_SCANS: u8 = 1;
 
@@ -79,6 +83,8 @@ pub(super) const LARGE_BYTES: u64 = 384 << 20;
 const DEEP: u64 = 10_000;
 /// Letters of their names.
 const DEEP_LETTERS: usize = 4_000;
+/// Letters of the names of [`Evil::LongNames`], nearly all that an answer may be.
+pub(super) const LONG_LETTERS: usize = 125_000;
 
 pub(super) struct Server {
     port: u16,
@@ -365,14 +371,19 @@ impl Visit {
         }
     }
 
-    /// Nearly a MiB of them, or one.
+    /// As many as there is room for in what was asked for, or one.
     fn entries(&mut self) -> Vec<u8> {
-        let (count, letters) = match self.evil {
-            Evil::LongNames => (1, 500_000),
-            Evil::Deep => (100, DEEP_LETTERS),
-            Evil::DeepSource => (1000, 250),
-            Evil::FewEntries => (1, 10),
-            _ => (7_000, 10),
+        let letters = match self.evil {
+            Evil::LongNames => LONG_LETTERS,
+            Evil::Deep => DEEP_LETTERS,
+            Evil::DeepSource => 250,
+            _ => 10,
+        };
+        let room = self.asked[LISTING_ROOM_AT..][..4].try_into();
+        let room = u32::from_le_bytes(room.expect("four bytes")) as usize;
+        let count = match self.evil {
+            Evil::LongNames | Evil::FewEntries => 1,
+            _ => room / (RECORD_BYTES + 2 * letters),
         };
         let first = self.listed;
         let names: Vec<Vec<u8>> = (0..count)
