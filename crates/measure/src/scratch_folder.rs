@@ -168,10 +168,18 @@ impl ScratchFolder {
     }
 
     /// A path that leads into it, where it is no share's.
-    pub(crate) fn entrance(&self) -> Option<PathBuf> {
+    fn entrance(&self) -> Option<PathBuf> {
         match self.at("") {
             At::Share(..) => None,
             At::Local(folder) => Some(folder.entrance()),
+        }
+    }
+
+    /// The same for another program, while this one runs.
+    pub(crate) fn entrance_of_programs(&self) -> Option<PathBuf> {
+        match self.at("") {
+            At::Share(..) => None,
+            At::Local(folder) => Some(test_file_in_folder::entrance(folder).into()),
         }
     }
 
@@ -358,11 +366,13 @@ impl ScratchFolder {
         Ok(())
     }
 
-    /// Has the client forget the content of its files, which are synced.
-    pub(crate) fn forget(&self) {
+    /// Has the client write the content of its files, and forget it.
+    pub(crate) fn forget(&self) -> Result<(), Error> {
+        self.sync(&self.top, None)?;
         if let Some(entrance) = self.entrance() {
             forget(&entrance, 0);
         }
+        Ok(())
     }
 }
 

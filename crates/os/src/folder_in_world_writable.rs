@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use locale::{Language, Message, say};
@@ -29,6 +29,12 @@ const DEPTH_MAX: usize = 64;
 pub struct Shared {
     descriptor: OwnedFd,
     path: PathBuf,
+}
+
+impl AsRawFd for Shared {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor.as_raw_fd()
+    }
 }
 
 impl Shared {

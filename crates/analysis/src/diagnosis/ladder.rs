@@ -3,7 +3,9 @@
 use locale::{Message, say};
 use record::{Direction, Outcome, Rung, TrialRecord};
 
-use super::ladder_and_probe_trials::{Measured, fair, is_cached, is_of_system, pairs_of, rate_of};
+use super::ladder_and_probe_trials::{
+    Measured, USES_OF_SYSTEM, fair, is_cached, is_of_system, pairs_of, rate_of,
+};
 use super::nic_pairs::{Network, Pair, Ports, is_only_advertised};
 use crate::phase_effects::failure;
 use crate::rung_and_probe_verdict::{Loss, Sequential, judge, of_interval};
@@ -47,11 +49,6 @@ fn is_beyond(network: &Network, trial: &Measured, more: f64) -> bool {
     let ceiling = network.ceiling(trial.direction, std::slice::from_ref(&trial.pairs), None);
     let fits = ceiling.map_or(f64::INFINITY, |ceiling| ceiling.rate.value);
     is_one && trial.rate > fits * more
-}
-
-/// Whether it is said how much of what that client can is left of it there: no limit is looked for by that.
-const fn is_use_of_system(rung: Rung) -> bool {
-    matches!(rung, Rung::SystemProgram | Rung::SystemCopy)
 }
 
 /// What fits through the pairs that one connection uses, in each direction.
@@ -188,7 +185,7 @@ fn below_ceiling<'a>(
             loss: judged
                 .as_ref()
                 .map(|judged| judged.loss)
-                .filter(|_| !is_use_of_system(rung)),
+                .filter(|_| !USES_OF_SYSTEM.contains(&rung)),
             of_above: judged.map(|judged| inverse(&judged.ratio)),
             of_ceiling: of_ceiling.filter(|_| !is_advertised),
             not_measured: rate
@@ -231,7 +228,7 @@ fn against(
     above: &Above,
     rate: Option<&Estimate>,
 ) -> Option<Sequential> {
-    if matches!(rung, Rung::Disk | Rung::Copy) || is_use_of_system(rung) {
+    if matches!(rung, Rung::Disk | Rung::Copy) || USES_OF_SYSTEM.contains(&rung) {
         let whole = match above {
             Above::Computed(whole) | Above::Measured(_, whole) => whole,
         };

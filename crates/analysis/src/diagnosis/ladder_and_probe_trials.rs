@@ -235,12 +235,13 @@ pub(super) fn measured<'a>(
     trials
 }
 
+/// What is measured of the system's own client beside what it can: how much of that is left there. No limit is looked for
+/// by it.
+pub(super) const USES_OF_SYSTEM: [Rung; 2] = [Rung::SystemProgram, Rung::SystemCopy];
+
 /// Whether it is the system's own client that does it.
-pub(super) const fn is_of_system(rung: Rung) -> bool {
-    matches!(
-        rung,
-        Rung::SystemClient | Rung::SystemProgram | Rung::SystemCopy
-    )
+pub(super) fn is_of_system(rung: Rung) -> bool {
+    rung == Rung::SystemClient || USES_OF_SYSTEM.contains(&rung)
 }
 
 /// Whether it was the memory of this machine that answered: a mount that lets nobody pass its cache measures no share.

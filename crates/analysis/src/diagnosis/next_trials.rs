@@ -15,6 +15,7 @@ use record::{
 use super::cause_table::{CAUSES, CauseId, Judged, Layer, Prove, judge, rung_of, says};
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
+use super::ladder_and_probe_trials::USES_OF_SYSTEM;
 use super::{finding::Reach, probe_estimates};
 use crate::rung_and_probe_verdict::{ANALYSIS_BLOCKS, Loss, Sequential, goes_on};
 use crate::{RungName, State};
@@ -94,8 +95,6 @@ const THOROUGH: Duration = Duration::from_secs(600);
 const OVERHEAD: Duration = Duration::from_millis(150);
 /// Rounds of the rungs that are measured once more only.
 const MORE_ROUNDS: usize = 2;
-/// What is measured of the system's own client, beside what it can.
-const USES_OF_SYSTEM: [Rung; 2] = [Rung::SystemProgram, Rung::SystemCopy];
 /// Arms of a block besides its control.
 const ARMS: usize = 3;
 
@@ -162,12 +161,16 @@ impl Plan<'_, '_> {
         let rungs = [RungName::Tcp, RungName::Share, RungName::SystemClient];
         let may_lose = self.seen.first_loss().is_some()
             || rungs.into_iter().any(|rung| self.seen.seems_to_lose(rung));
-        let most = match (self.budget.mode, may_lose) {
+        self.fits(trials, self.most(may_lose))
+    }
+
+    /// The longest that a check takes, where there is something to find out or not.
+    const fn most(&self, has_questions: bool) -> Duration {
+        match (self.budget.mode, has_questions) {
             (Mode::Quick, _) | (Mode::Normal, false) => WELL,
             (Mode::Normal, true) => NORMAL,
             (Mode::Thorough, _) => THOROUGH,
-        };
-        self.fits(trials, most)
+        }
     }
 
     /// Whether so many more trials are done before a moment.
@@ -248,15 +251,8 @@ impl Plan<'_, '_> {
 
     /// The rungs that are measured twice and decide nothing above them.
     fn further_arms(&self) -> Vec<(Rung, Option<ProbeKind>, Direction)> {
-        let rungs = self.base.more.iter();
-        let open =
-            rungs.filter(|rung| **rung != Rung::Channels && self.rounds_of(**rung) < MORE_ROUNDS);
-        open.flat_map(|rung| {
-            let directions = DIRECTIONS.into_iter();
-            let can = directions.filter(|direction| self.can_run(*rung, *direction));
-            can.map(|direction| (*rung, None, direction))
-        })
-        .collect()
+        let rungs = self.base.more.iter().copied();
+        self.twice(rungs.filter(|rung| *rung != Rung::Channels))
     }
 
     /// What programs and copies get of the system's own client: it finds no limit, and comes when all else is said.
@@ -264,23 +260,26 @@ impl Plan<'_, '_> {
         if self.budget.mode == Mode::Quick {
             return None;
         }
-        let open = USES_OF_SYSTEM
-            .into_iter()
-            .filter(|rung| self.rounds_of(*rung) < MORE_ROUNDS);
-        let arms: Vec<_> = open
-            .flat_map(|rung| DIRECTIONS.map(|direction| (rung, None, direction)))
-            .filter(|(rung, _, direction)| {
-                self.can_run(*rung, *direction) && self.workload(*rung, None, *direction).is_some()
-            })
-            .collect();
-        let most = match self.budget.mode {
-            Mode::Thorough => THOROUGH,
-            _ => NORMAL,
-        };
-        (!arms.is_empty() && self.fits(arms.len(), most)).then_some(Block {
+        let mut arms = self.twice(USES_OF_SYSTEM.into_iter());
+        arms.retain(|(rung, _, direction)| self.workload(*rung, None, *direction).is_some());
+        (!arms.is_empty() && self.fits(arms.len(), self.most(true))).then_some(Block {
             why: Purpose::Ladder,
             arms,
         })
+    }
+
+    /// Those that were not measured twice yet, in the directions in which they can be.
+    fn twice(
+        &self,
+        rungs: impl Iterator<Item = Rung>,
+    ) -> Vec<(Rung, Option<ProbeKind>, Direction)> {
+        let open = rungs.filter(|rung| self.rounds_of(*rung) < MORE_ROUNDS);
+        open.flat_map(|rung| {
+            let directions = DIRECTIONS.into_iter();
+            let can = directions.filter(move |direction| self.can_run(rung, *direction));
+            can.map(move |direction| (rung, None, direction))
+        })
+        .collect()
     }
 
     /// Rounds of a rung so far, measured or not.

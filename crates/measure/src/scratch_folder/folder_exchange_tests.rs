@@ -103,7 +103,7 @@ fn files_are_made_used_and_removed_in_the_folder_that_was_made_whatever_has_its_
         scratch.read("written", 10, &smb::Stop::new()).unwrap();
         scratch.open_to_lock("file").unwrap().lock(0, 1).unwrap();
         scratch.sync(scratch.top(), None).unwrap();
-        scratch.forget();
+        scratch.forget().unwrap();
         scratch.list(3).unwrap();
         scratch.remove_file("file").unwrap();
         scratch.remove_folder("tree").unwrap();

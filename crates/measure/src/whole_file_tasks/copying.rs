@@ -1,6 +1,7 @@
 //! Copying files between the target and the client: by the engine of `linerate copy`, or by the programs that people use.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Local};
@@ -30,8 +31,7 @@ impl Work<'_> {
         let what = if task.folders == 0 { FILE } else { TREE };
         if self.is_read() {
             self.carry(near.top(), self.scratch.top(), what, &mut None)?;
-            self.scratch.sync(self.scratch.top(), None)?;
-            self.scratch.forget();
+            self.scratch.forget()?;
             // For its copy to have its room.
             match task.folders {
                 0 => near.remove_file(FILE)?,
@@ -56,9 +56,9 @@ impl Work<'_> {
         };
         let connected = begin.elapsed();
         let mut first = None;
-        match &reached.0 {
-            Some(_) => self.carry(from, to, what, &mut first)?,
-            None => self.carry_by(task.by, [from, to], what, &mut first)?,
+        match task.by {
+            CopyProgram::Linerate => self.carry(from, to, what, &mut first)?,
+            by => self.carry_by(by, near, what, &mut first)?,
         }
         let target = if self.is_read() { near } else { self.scratch };
         target.sync(to, (task.folders == 0).then_some(FILE))?;
@@ -96,25 +96,22 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Has a program copy all of it from one folder to another, and says when the first byte of it had come, where that is
-    /// seen: one file that comes to the client.
+    /// Has a program copy all of it between two folders, and says when the first byte of it had come, where that is seen: one
+    /// file that comes to the client.
     fn carry_by(
         &self,
         by: CopyProgram,
-        [from, to]: [&Place; 2],
+        near: &ScratchFolder,
         what: &str,
         first: &mut Option<Duration>,
     ) -> Result<(), Error> {
-        let near = self.near.and_then(entrance);
-        let (Some(near), Some(far)) = (near, entrance(self.scratch)) else {
-            return self.carry(from, to, what, first);
+        let folders = [near, self.scratch].map(ScratchFolder::entrance_of_programs);
+        let [Some(near), Some(far)] = folders else {
+            return Err(no_near());
         };
-        let (source, target) = match self.is_read() {
-            true => (far.join(what), near.clone()),
-            false => (near.join(what), far),
-        };
-        let Some(command) = command(by, &source, &target) else {
-            return self.carry(from, to, what, first);
+        let command = match self.is_read() {
+            true => copy_command(by, &far.join(what), &near),
+            false => copy_command(by, &near.join(what), &far),
         };
         let begin = Instant::now();
         let process = Local::new().spawn(&command)?;
@@ -124,14 +121,8 @@ impl Work<'_> {
             }
         };
         let output = meanwhile(LOOK, look, || wait_unless_asked(process, LIMIT, self.stop))??;
-        match output.status {
-            0 => Ok(()),
-            status => Err(Error::Host(host::Error::Status {
-                argv: command.argv,
-                status,
-                stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            })),
-        }
+        output.checked(&command)?;
+        Ok(())
     }
 
     /// Copies all of it, and says when the first byte of it had come.
@@ -169,35 +160,24 @@ impl Work<'_> {
     }
 }
 
-/// What copies a file, or a folder with all that is in it, into a folder; none where that is no program.
-fn command(by: CopyProgram, source: &Path, target: &Path) -> Option<Command> {
-    let program = by.program()?;
-    let [source_text, target_text] = [source, target].map(|path| path.display().to_string());
-    let options: &[&str] = match by {
-        CopyProgram::Linerate => return None,
-        CopyProgram::Cp | CopyProgram::Rsync => &["-r", "--"],
-        // Without a configuration of whoever runs this. It copies what is in a folder, and not that folder.
-        CopyProgram::Rclone => &["copy", "--config=", "--"],
+/// How a program copies a file, or a folder with all that is in it, into another folder.
+fn copy_command(by: CopyProgram, source: &Path, target: &Path) -> Command {
+    let words: &[&str] = match by {
+        // It is no program.
+        CopyProgram::Linerate => &[],
+        CopyProgram::Cp => &["cp", "-r", "--"],
+        CopyProgram::Rsync => &["rsync", "-r", "--"],
+        // Without the user's configuration.
+        CopyProgram::Rclone => &["rclone", "copy", "--config=", "--"],
     };
-    let target_text = match (by, source.is_dir(), source.file_name()) {
-        (CopyProgram::Rclone, true, Some(name)) => target.join(name).display().to_string(),
-        _ => format!("{target_text}/"),
+    // `rclone` copies what is in a folder, and not that folder.
+    let within = match source.file_name() {
+        Some(name) if by == CopyProgram::Rclone && source.is_dir() => name,
+        _ => OsStr::new(""),
     };
-    let words = std::iter::once(program).chain(options.iter().copied());
-    let words = words.map(str::to_owned).chain([source_text, target_text]);
-    Some(Command::new(words.collect::<Vec<_>>()))
-}
-
-/// The path by which another program reaches a folder of ours, while this one runs.
-fn entrance(folder: &ScratchFolder) -> Option<PathBuf> {
-    let own = folder.entrance()?;
-    let below = own.strip_prefix("/proc/self").ok();
-    let of_us = below.map(|below| {
-        Path::new("/proc")
-            .join(std::process::id().to_string())
-            .join(below)
-    });
-    Some(of_us.unwrap_or(own))
+    let paths = [source, &target.join(within)].map(|path| path.display().to_string());
+    let words = words.iter().map(|word| (*word).to_owned());
+    Command::new(words.chain(paths).collect::<Vec<_>>())
 }
 
 /// Whether something in a folder is not empty.

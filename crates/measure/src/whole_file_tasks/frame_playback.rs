@@ -39,10 +39,7 @@ impl Work<'_> {
         for frame in 0..task.frames {
             self.write(self.scratch, &name(frame), frame, task.frame.get())?;
         }
-        if self.scratch.local().is_some() {
-            self.scratch.sync(self.scratch.top(), None)?;
-            self.scratch.forget();
-        }
+        self.scratch.forget()?;
         let before = reached.channels();
         let players = Players {
             work: self,

@@ -239,8 +239,7 @@ impl Work<'_> {
     fn stream(&self, size: Bytes, reached: &Reached) -> Result<Done, Error> {
         if self.is_read() {
             self.write(self.scratch, STREAMED, 0, size.get())?;
-            self.scratch.sync(self.scratch.top(), None)?;
-            self.scratch.forget();
+            self.scratch.forget()?;
         }
         let before = reached.channels();
         let meter = Meter::start();

@@ -132,7 +132,7 @@ fn a_program_copies_all_of_it_and_nothing_is_left() {
             let result = runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
             let sample = &result.samples[0];
             assert_eq!(sample.bytes.get(), u64::from(files) << 20);
-            // That of `cp`, and not of whoever waits for it.
+            // That of `cp` is a part of it.
             assert!(sample.cpu.get() > 0, "{sample:?}");
             assert!(sample.duration.get() > 0, "{sample:?}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -1,4 +1,4 @@
-//! A lock that shows that a file is in use, and is in nobody's way who reads or writes it.
+//! A lock that shows that a file is in use, and keeps no handle from reading and writing it.
 //!
 //! `flock(2)` does not do: on SMB mounts whose client may not cache locks (`vers=2.0`, servers without leases) it is a
 //! lock of the server on all of the file, and such locks are mandatory: every other handle is refused to read and write

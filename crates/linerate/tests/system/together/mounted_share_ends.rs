@@ -25,8 +25,8 @@ fn a_mount_that_fails_says_why_and_leaves_the_host_as_it_was() {
     let before = links();
     let failed = run(&["--mount", "vers=9", &client, "--", "true"]);
     assert_eq!(failed.status.code(), Some(65));
-    let told = String::from_utf8_lossy(&failed.stderr);
-    assert!(told.contains("vers=9") || told.contains("mount"), "{told}");
+    let said = String::from_utf8_lossy(&failed.stderr);
+    assert!(said.contains("vers=9") || said.contains("mount"), "{said}");
     assert_eq!(links(), before);
     // The program's own status and output come through.
     let ended = run(&[
