@@ -25,13 +25,11 @@ demo: setup-demo
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) test --quiet --workspace --lib --bins --test it --test design
+	$(CARGO) test --quiet --workspace --lib --bins --test it --test design --test replay
 
 # One build for all, and one test at a time: many of them make namespaces and start servers. Those that
-# mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others. The
-# fuzz targets come first: no other step sees that they no longer build.
+# mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others.
 test: setup-test
-	fuzz/run replay
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=1 --skip together::
 	$(CARGO) test --workspace --no-fail-fast --tests -- --test-threads=2 together::
 	$(CARGO) test -p smb --features model --lib -- thread_interleaving_model::
@@ -106,9 +104,7 @@ differences: setup-test
 tuning:
 	$(XTASK) tuning
 
-# The lock file of the fuzz targets first: it is stale after any change of dependencies, and known in a second.
 lint: setup-lint
-	$(CARGO) metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 >/dev/null || { echo 'hint: see fuzz/README.md, `Lock file`' >&2; exit 1; }
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	# How large the locks of a model are is of no interest.

@@ -1,16 +1,15 @@
 //! What others say of a measurement: an iperf3 server its results, the process of a trial its lines,
 //! `fio` its JSON, a host its counters. Each is understood or refused, and what is understood can be added
 //! up and drawn.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use measure::fuzzing;
 use record::{
     Bytes, Cache, Data, Direction, FolderKind, FolderWorkload, HostName, Nanoseconds, Operations,
     Pattern, Timing,
 };
 
-fuzz_target!(|data: &[u8]| {
+/// Takes one input; panics where what must hold does not.
+pub fn run(data: &[u8]) {
     let results = fuzzing::iperf3_results(data);
     if let Ok((streams, bytes, _)) = results {
         assert!(streams > 0 || bytes == 0, "bytes of no stream");
@@ -31,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
             assert!((0.0..=1.0).contains(&processor.softirq));
         }
     }
-});
+}
 
 fn workload(opposite_percent: u32) -> FolderWorkload {
     let second = Nanoseconds::new(1_000_000_000);

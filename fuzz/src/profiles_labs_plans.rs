@@ -1,14 +1,13 @@
 //! Files that somebody wrote or sent: each is understood or refused, whatever it was meant to be.
-#![no_main]
 
 use std::collections::BTreeSet;
 
 use host::profile::{self, Protections};
 use lab::Topology;
-use libfuzzer_sys::fuzz_target;
 use record::{Credentials, PlanFile, Recipe};
 
-fuzz_target!(|data: &[u8]| {
+/// Takes one input; panics where what must hold does not.
+pub fn run(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else {
         return;
     };
@@ -24,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     }
     plan(text);
     credentials(text);
-});
+}
 
 /// A plan of an experiment: what was checked can be told apart, and is bounded.
 fn plan(text: &str) {

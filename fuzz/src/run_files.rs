@@ -1,14 +1,13 @@
 //! A run file that came by mail: whatever it says, it is analysed and drawn, or refused; and so it is without
 //! its names.
-#![no_main]
 
 use std::io::Write;
 
-use libfuzzer_sys::fuzz_target;
 use record::Run;
-use report::{Colour, Style, Shareable};
+use report::{Colour, Shareable, Style};
 
-fuzz_target!(|data: &[u8]| {
+/// Takes one input; panics where what must hold does not.
+pub fn run(data: &[u8]) {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(data).expect("room on the disk");
     let Ok(run) = Run::read(file.path()) else {
@@ -26,4 +25,4 @@ fuzz_target!(|data: &[u8]| {
         let page = report::html(&analysis::analyze(shareable.run()));
         drop(shareable.page(&page));
     }
-});
+}

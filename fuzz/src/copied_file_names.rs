@@ -1,16 +1,15 @@
 //! Names of copied files, and what is kept beside a part: whatever a server calls a file, the name that it
 //! gets here is one name in one folder; and whatever a file is called here, the server gets a name that
 //! every server takes.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use smb::copy::{Names, printable};
 use smb::fuzzing;
 
 /// Most bytes of a name here, and most units of UTF-16 of one on a share.
 const LENGTH_MAX: usize = 255;
 
-fuzz_target!(|data: &[u8]| {
+/// Takes one input; panics where what must hold does not.
+pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     referred(data);
     for record in [&*text, &fuzzing::checked_record(&text)] {
@@ -31,14 +30,24 @@ fuzz_target!(|data: &[u8]| {
     for name in fuzzing::names_of_part(&text) {
         assert!(fuzzing::is_of_part(&name), "{name:?}");
     }
-});
+}
 
 /// Where a server says that a folder is.
 fn referred(answer: &[u8]) {
     for target in fuzzing::referred(answer, r"\nas\share\folder\file") {
-        let parts: Vec<&str> = target.strip_prefix("smb://").unwrap_or_default().split('/').collect();
-        assert!(parts.len() >= 2 && parts[0].len() <= LENGTH_MAX, "{target:?}");
-        assert!(parts.iter().all(|part| !["", ".", ".."].contains(part)), "{target:?}");
+        let parts: Vec<&str> = target
+            .strip_prefix("smb://")
+            .unwrap_or_default()
+            .split('/')
+            .collect();
+        assert!(
+            parts.len() >= 2 && parts[0].len() <= LENGTH_MAX,
+            "{target:?}"
+        );
+        assert!(
+            parts.iter().all(|part| !["", ".", ".."].contains(part)),
+            "{target:?}"
+        );
         // A login would be in front of the host; behind it folders have such names, `@Recycle` for one.
         assert!(!parts[0].contains('@'), "{target:?}");
         assert!(!target[6..].contains([':', '\\', '\0']), "{target:?}");
@@ -68,7 +77,10 @@ fn there(text: &str, names: Names) {
     for posix in [false, true] {
         let there = fuzzing::name_for_share(text, names, posix);
         let home = there.and_then(|name| fuzzing::name_for_local(&name, names, posix));
-        assert!(home.is_err() || home.as_deref() == Ok(text), "{text:?} comes home as {home:?}");
+        assert!(
+            home.is_err() || home.as_deref() == Ok(text),
+            "{text:?} comes home as {home:?}"
+        );
     }
     if let Ok(name) = fuzzing::name_for_share(text, names, true) {
         assert_eq!(name, text, "nothing stands in for anything");
@@ -92,7 +104,10 @@ fn link(target: &str, depth: usize) {
     if !fuzzing::link_stays_below(target, depth) {
         return;
     }
-    assert!(!target.starts_with('/') && !target.contains('\0'), "{target:?}");
+    assert!(
+        !target.starts_with('/') && !target.contains('\0'),
+        "{target:?}"
+    );
     let mut left = Some(depth);
     for part in target.split('/') {
         left = match (part, left) {

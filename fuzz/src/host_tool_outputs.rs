@@ -1,29 +1,28 @@
 //! Whatever the tools of a host print, every knob of every system and a look at the host end with an
 //! answer or an error. A line of four dashes parts the outputs of one knob's commands; where there are
 //! too few, they come round again.
-#![no_main]
 
 use std::sync::Arc;
 
 use host::exec::{Exec, Output, Replay};
 use host::knob::{KNOBS, Knob, TargetKind};
 use host::{Host, facts, mounts, share_mount, shares};
-use libfuzzer_sys::fuzz_target;
 use record::{HostName, Target};
 
 const PART: &[u8] = b"\n----\n";
 /// What `uname -s` says.
 const SYSTEMS: [&[u8]; 3] = [b"Linux", b"Darwin", b"MINGW64_NT"];
 
-fuzz_target!(|data: &[u8]| {
+/// Takes one input; panics where what must hold does not.
+pub fn run(data: &[u8]) {
     let parts = parts(data);
     for knob in KNOBS {
         understand(knob, &parts);
     }
     for system in SYSTEMS {
-        look(system, &parts);
+        look(system, parts.clone());
     }
-});
+}
 
 fn parts(mut data: &[u8]) -> Vec<Output> {
     let mut parts = Vec::new();
@@ -62,8 +61,8 @@ fn understand(knob: &Knob, parts: &[Output]) {
 }
 
 /// A host that answers each command with the next part.
-fn look(system: &'static [u8], parts: &[Output]) {
-    let mut next = parts.to_vec().into_iter().cycle();
+fn look(system: &'static [u8], parts: Vec<Output>) {
+    let mut next = parts.into_iter().cycle();
     let exec: Arc<dyn Exec> = Arc::new(Replay::model(move |command| {
         Ok(match command.argv.as_slice() {
             [name, option] if name == "uname" && option == "-s" => said(system),

@@ -1,34 +1,38 @@
 //! Tables, and outputs of benchmarks that make one: each is analysed or refused.
-#![no_main]
 
 use fit::before_after::{Question, compare};
 use fit::table::{Arms, Request, Table, analyze};
-use libfuzzer_sys::fuzz_target;
 use stats::Verdict;
 
 /// Columns of a table that are analysed: time is short.
 const COLUMNS_TRIED: usize = 3;
 
-fuzz_target!(|data: &[u8]| {
+/// Takes one input; panics where what must hold does not.
+pub fn run(data: &[u8]) {
     // In whatever encoding: most bytes that are no UTF-8 are text of code page 932.
     if let Ok(text) = fit::text_decoding::decode(data) {
         table(&text);
         arms(&text);
         compared(&text);
     }
-});
+}
 
 /// The two halves as before and after, as `compare` takes them.
 fn compared(text: &str) {
     let half = text.len() / 2;
     let half = (half..).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let mut both = Arms::default();
-    let read = ["before", "after"].into_iter().zip([&text[..half], &text[half..]]);
+    let read = ["before", "after"]
+        .into_iter()
+        .zip([&text[..half], &text[half..]]);
     let question = Question {
         band: 0.02,
         hoped: 0.05,
     };
-    if read.into_iter().all(|(arm, text)| both.add(arm, text).is_ok()) {
+    if read
+        .into_iter()
+        .all(|(arm, text)| both.add(arm, text).is_ok())
+    {
         for one in compare(&both, question) {
             assert_eq!(one.reason.is_some(), one.verdict == Verdict::Undecided);
         }
