@@ -134,7 +134,7 @@ table-warnings =
 ## What a reader must know of an experiment
 
 design-caveat =
-    .above-ceiling = `{ $response }` came out at more than the { $ceiling } that fit through the NICs in use: the link is not what its facts say, or the bytes took another way
+    .above-ceiling = `{ $response }` came out at more than the { $ceiling } that fit through the NICs in use: the link is not what its facts say, or the bytes took another path
     .baseline-unchecked = { $blocks } blocks cannot tell whether the baseline differed from itself{ $responses ->
             [absent] {""}
            *[other] {" "}in { $responses } responses at once
