@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::change::{Change, Spot, UndoMode, read_states};
-use host::exec::{Command, Destination, Exec, Local, Process, Ssh, run_one};
+use host::exec::{Command, Destination, Exec, Local, Output, Process, Ssh, run_one};
 use host::journal::{Journal, list_open};
 use host::knob::{self, Allowed, Refusal, State};
 use host::{Error, Host};
@@ -250,6 +250,12 @@ fn another(state: &State) -> Value {
                 .find(|word| Value::Text((*word).clone()) != *now);
             Value::Text(other.unwrap().clone())
         }
+        (Allowed::Processors { possible, .. }, now) => {
+            let mut lists = possible
+                .iter()
+                .map(|number| Value::Text(number.to_string()));
+            lists.find(|list| list != now).unwrap()
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -265,17 +271,16 @@ fn outcome(host: &Host, (target, knob): &Spot, state: Result<State, Refusal>) ->
     }
     let to = another(&state);
     let step = knob.plan(target, &state, &to).unwrap().remove(0);
-    let read = knob.read(target).unwrap().remove(0);
-    let batch = [step.run, read.clone(), step.undo, read];
-    let outputs = host.exec.run(&batch).unwrap();
-    let value = |at: usize| knob.parse(target, &outputs[at..=at]).unwrap().value;
-    assert_eq!(value(3), state.value, "{} {target}", knob.id);
-    match outputs[0].status {
-        0 if value(1) == to => "takes".into(),
-        0 => format!("reads {} after {to}", value(1)),
-        _ => String::from_utf8_lossy(&outputs[0].stderr)
-            .trim()
-            .to_owned(),
+    let read = knob.read(target).unwrap();
+    let set_and_read = |set| [&[set][..], &read].concat();
+    let set = host.exec.run(&set_and_read(step.run)).unwrap();
+    let put_back = host.exec.run(&set_and_read(step.undo)).unwrap();
+    let value = |outputs: &[Output]| knob.parse(target, &outputs[1..]).unwrap().value;
+    assert_eq!(value(&put_back), state.value, "{} {target}", knob.id);
+    match set[0].status {
+        0 if value(&set) == to => "takes".into(),
+        0 => format!("reads {} after {to}", value(&set)),
+        _ => String::from_utf8_lossy(&set[0].stderr).trim().to_owned(),
     }
 }
 
