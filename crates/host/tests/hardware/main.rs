@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::change::{Change, Spot, UndoMode, read_states};
-use host::exec::{Command, Destination, Exec, Local, Output, Process, Ssh, run_one};
+use host::exec::{Command, Destination, Exec, Local, Process, Ssh, run_one};
 use host::journal::{Journal, list_open};
 use host::knob::{self, Allowed, Refusal, State};
 use host::{Error, Host};
@@ -261,7 +261,8 @@ fn another(state: &State) -> Value {
 }
 
 /// What becomes of a knob that is set, read, put back and read.
-fn outcome(host: &Host, (target, knob): &Spot, state: Result<State, Refusal>) -> String {
+fn outcome(host: &Host, spot: &Spot, state: Result<State, Refusal>) -> String {
+    let (target, knob) = spot;
     let state = match state {
         Ok(state) => state,
         Err(refusal) => return format!("not there: {}", English.say(&refusal.reason)),
@@ -271,16 +272,19 @@ fn outcome(host: &Host, (target, knob): &Spot, state: Result<State, Refusal>) ->
     }
     let to = another(&state);
     let step = knob.plan(target, &state, &to).unwrap().remove(0);
-    let read = knob.read(target).unwrap();
-    let set_and_read = |set| [&[set][..], &read].concat();
-    let set = host.exec.run(&set_and_read(step.run)).unwrap();
-    let put_back = host.exec.run(&set_and_read(step.undo)).unwrap();
-    let value = |outputs: &[Output]| knob.parse(target, &outputs[1..]).unwrap().value;
-    assert_eq!(value(&put_back), state.value, "{} {target}", knob.id);
-    match set[0].status {
-        0 if value(&set) == to => "takes".into(),
-        0 => format!("reads {} after {to}", value(&set)),
-        _ => String::from_utf8_lossy(&set[0].stderr).trim().to_owned(),
+    let run = |command| host.exec.run(&[command]).unwrap().remove(0);
+    let value = || {
+        let states = read_states(host, std::slice::from_ref(spot));
+        states.unwrap().remove(0).unwrap().value
+    };
+    let set = run(step.run);
+    let found = value();
+    run(step.undo);
+    assert_eq!(value(), state.value, "{} {target}", knob.id);
+    match set.status {
+        0 if found == to => "takes".into(),
+        0 => format!("reads {found} after {to}"),
+        _ => String::from_utf8_lossy(&set.stderr).trim().to_owned(),
     }
 }
 

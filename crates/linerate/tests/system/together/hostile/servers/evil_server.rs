@@ -242,7 +242,7 @@ impl Visit {
             }
             // Whatever is read of it as a length, the packet is longer.
             Command::IOCTL if self.is_pipe() => IoctlResponse {
-                control: u32::from_le_bytes(self.asked[4..8].try_into().expect("four bytes")),
+                control: self.number_asked(4),
                 file: FileId {
                     persistent: 1,
                     volatile: 1,
@@ -284,11 +284,15 @@ impl Visit {
         self.reply(&header, NtStatus::SUCCESS, &body)
     }
 
+    /// A number of what was asked last, by where it is.
+    fn number_asked(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.asked[at..][..4].try_into().expect("four bytes"))
+    }
+
     /// All that is asked for of the large file, and a byte of any other.
     fn content(&self) -> Vec<u8> {
-        let bytes = u32::from_le_bytes(self.asked[4..8].try_into().expect("four bytes"));
         match self.evil {
-            Evil::Large => vec![0; bytes as usize],
+            Evil::Large => vec![0; self.number_asked(4) as usize],
             _ => b"x".to_vec(),
         }
     }
@@ -379,8 +383,7 @@ impl Visit {
             Evil::DeepSource => 250,
             _ => 10,
         };
-        let room = self.asked[LISTING_ROOM_AT..][..4].try_into();
-        let room = u32::from_le_bytes(room.expect("four bytes")) as usize;
+        let room = self.number_asked(LISTING_ROOM_AT) as usize;
         let count = match self.evil {
             Evil::LongNames | Evil::FewEntries => 1,
             _ => room / (RECORD_BYTES + 2 * letters),
