@@ -8,8 +8,7 @@ use super::entry::Kind;
 use crate::error::Error;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far a copy is, for whoever shows it. All counts only grow, but for the totals of
-/// [`download`](super::download) and [`upload`](super::upload), which begin anew.
+/// How far a copy is, to be shown. All counts only grow.
 #[derive(Debug, Default)]
 pub struct Progress {
     moved: AtomicU64,
@@ -48,11 +47,6 @@ impl Progress {
     #[must_use]
     pub fn is_planned(&self) -> bool {
         self.planned.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn begin(&self) {
-        self.moved.store(0, Ordering::Relaxed);
-        self.total.store(0, Ordering::Relaxed);
     }
 
     pub(super) fn found(&self, bytes: u64) {

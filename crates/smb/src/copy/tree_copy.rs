@@ -18,19 +18,18 @@ use std::time::{Duration, SystemTime};
 use super::bounded_work_queue::{Folders, Queue};
 use super::entry::{Entry, Kind, ObjectId, OfFolder};
 use super::extra_sessions::ExtraSessions;
-use super::large_file_transfer::Transfer;
 use super::mirror_surplus::{Kept, Paths, Surplus};
 use super::place::Place;
 use super::place::removal::Staying;
-use super::progress::{Event, FileProgress, Progress, Summary};
-use super::{Existing, Job, Options, files_in_use, filetime, name};
+use super::progress::{Event, Progress, Summary};
+use super::{Existing, Job, Options, filetime, name};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
 use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::Mutex;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::tree::Replace;
-use failure_handling::{not_carried, nothing_there, obstructed};
+use failure_handling::not_carried;
 use mirror::Cleaning;
 
 /// Files up to this are moved whole, by one of many threads.
@@ -89,48 +88,6 @@ pub fn run(
 fn made_since(now: SystemTime) -> u64 {
     let earliest = now.checked_sub(CLOCK_SLACK);
     earliest.map_or(0, filetime::of_server)
-}
-
-/// Copies one file under the very name that is given, and gives its length.
-pub(super) fn copy_file(
-    from: Place,
-    to: Place,
-    options: &Options,
-    progress: &Progress,
-    stop: &Stop,
-) -> Result<u64, Error> {
-    progress.begin();
-    let found = from.stat()?;
-    let found = found.ok_or_else(|| nothing_there(&from))?;
-    progress.found(found.size);
-    let replace = if options.existing == Existing::Refuse {
-        Replace::Never
-    } else {
-        Replace::Existing
-    };
-    if replace == Replace::Never && to.stat()?.is_some() {
-        return Err(obstructed(&to));
-    }
-    let sessions = ExtraSessions::new(options.sessions);
-    let places = [&from, &to];
-    let transfer = Transfer {
-        from: &from,
-        to: &to,
-        found: &found,
-        sessions: sessions.of_large(found.size, places),
-        replace,
-        resume: options.resume,
-        verify: options.verify,
-    };
-    let progress = FileProgress::new(progress);
-    let mut copied = transfer.run(&progress, stop);
-    if !transfer.sessions.is_empty() {
-        copied = sessions.or_first(copied, stop, || {
-            transfer.over_first(places).run(&progress, stop)
-        });
-    }
-    let copied = copied.map_err(|error| files_in_use::with_users(error, places))?;
-    Ok(copied.bytes)
 }
 
 /// What all threads of one copy share.
