@@ -294,10 +294,11 @@ one-link-idle =
 
 ## Causes: the system's own client
 
-mount-old-dialect = the mount `{ $folder }` speaks SMB { $dialect }, though the server speaks { $newer } with linerate
-mount-sync = the mount `{ $folder }` has the option `sync`: each write waits until the server has the one before
-mount-small-requests = the mount `{ $folder }` moves { $bytes } bytes with each request, and the server takes more
-mount-one-connection = the mount `{ $folder }` has one connection, and { $channels } together move more
+mount-old-dialect = the mount `{ $mount }` speaks SMB { $dialect }, though the server speaks { $newer } with linerate
+mount-sync = the mount `{ $mount }` has the option `sync`: each write waits until the server has the one before
+mount-cache-off = the mount `{ $mount }` has the option `cache=none`: a program waits for each of its reads and writes, and nothing is read ahead
+mount-small-requests = the mount `{ $mount }` moves { $bytes } bytes with each request, and the server takes more
+mount-one-connection = the mount `{ $mount }` has one connection, and { $channels } together move more
 
 ## Causes: where and not why
 
@@ -385,6 +386,7 @@ fix =
     .multichannel-on = turn multichannel on at the server (Samba: `server multi channel support = yes`)
     .true-advertisement = let the server list what its NICs are (Samba: `interfaces = "ADDRESS;speed=...,capability=RSS"` for each)
     .dead-link = look at the cable and ports of `{ $nic }`, and at the address of its other end
+    .mount-so = mount the share with `{ $options }`, where FILE holds user and password, and FOLDER is yours to choose
     .mount-again = unmount `{ $folder }` and mount it with `{ $options }`, where FILE holds user and password
     .channels = use { $links } links at once by SMB multichannel ({ $nics })
     .mtu = set MTU { $mtu } on { $nics }{ $neighbours ->

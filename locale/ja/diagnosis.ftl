@@ -294,10 +294,11 @@ one-link-idle =
 
 ## Causes: the system's own client
 
-mount-old-dialect = マウント `{ $folder }` の通信は SMB { $dialect } ですが、サーバーは linerate とは { $newer } で通信します
-mount-sync = マウント `{ $folder }` に `sync` オプションがあります。書き込みは、直前の書き込みがサーバーに届くまで待たされます
-mount-small-requests = マウント `{ $folder }` の 1 回の要求は { $bytes } バイトですが、サーバーはこれより大きい要求を受け付けます
-mount-one-connection = マウント `{ $folder }` の接続は 1 本ですが、{ $channels } 本を同時に使う方が速くなります
+mount-old-dialect = マウント `{ $mount }` の通信は SMB { $dialect } ですが、サーバーは linerate とは { $newer } で通信します
+mount-sync = マウント `{ $mount }` に `sync` オプションがあります。書き込みは、直前の書き込みがサーバーに届くまで待たされます
+mount-cache-off = マウント `{ $mount }` に `cache=none` オプションがあります。プログラムは読み書きのたびに応答を待ち、先読みも行われません
+mount-small-requests = マウント `{ $mount }` の 1 回の要求は { $bytes } バイトですが、サーバーはこれより大きい要求を受け付けます
+mount-one-connection = マウント `{ $mount }` の接続は 1 本ですが、{ $channels } 本を同時に使う方が速くなります
 
 ## Causes: where and not why
 
@@ -385,6 +386,7 @@ fix =
     .multichannel-on = サーバーで SMB マルチチャネルを有効にしてください (Samba: `server multi channel support = yes`)
     .true-advertisement = サーバーが NIC の実際の情報を通知するように設定してください (Samba: NIC ごとに `interfaces = "ADDRESS;speed=...,capability=RSS"`)
     .dead-link = `{ $nic }` のケーブルとポート、および相手側のアドレスを確認してください
+    .mount-so = `{ $options }` を指定して共有をマウントしてください (FILE はユーザー名とパスワードのファイル、FOLDER は任意のマウント先)
     .mount-again = `{ $folder }` のマウントを解除し、`{ $options }` を指定してマウントし直してください (FILE はユーザー名とパスワードのファイル)
     .channels = SMB マルチチャネルで { $links } 本のリンクを同時に使ってください ({ $nics })
     .mtu = { $nics } の MTU を { $mtu } に設定してください{ $neighbours ->

@@ -18,7 +18,7 @@ pub use analyze_compare_report::{
 };
 pub use check_bench_tune_experiment::{
     BenchArguments, CheckArguments, DirectionArgument, ExperimentArguments, ExperimentCommand,
-    GoalArgument, ResumeArguments, TuneArguments,
+    GoalArgument, ResumeArguments, Through, TuneArguments,
 };
 pub use copy_and_ls::{CopyArguments, LinksArgument, LsArguments};
 pub use hosts_and_login::{

@@ -13,7 +13,7 @@ use record::{
     ShareWorkload, SocketOptions, TcpWorkload, TrialRecord, TrialResult, Workload,
 };
 
-use crate::args::CheckArguments;
+use crate::args::{CheckArguments, Through};
 use crate::client_to_share_path::{SharePath, folder, resolve, timing};
 use crate::failure::CommandError;
 use crate::run_file_recorder::{self, Recorder};
@@ -57,6 +57,13 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     let (typed, mounted) = mounted_share::named(&arguments.share, &arguments.path, &stop)?;
     changes::tell_leftovers();
     let mut path = SharePath::open(typed, &arguments.path, &stop)?;
+    let mounted = match (mounted, arguments.through) {
+        (None, Some(Through::System)) => {
+            let (client, into) = (&arguments.path.client, arguments.into.as_deref());
+            Some(mounted_share::mount(&path, client, into, &stop)?)
+        }
+        (mounted, _) => mounted,
+    };
     path.take_mount(mounted);
     let file = measure(arguments, &path, &RUNGS, &stop)?;
     let analysis = run_file_recorder::show(&file, &arguments.output)?;

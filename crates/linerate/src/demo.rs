@@ -245,6 +245,7 @@ impl Story<'_> {
             thorough: false,
             into: None,
             read_only: false,
+            through: None,
         }
     }
 

@@ -4,16 +4,22 @@ use std::net::IpAddr;
 use std::path::{Component, Path};
 
 use locale::say;
-use record::{ShareAddress, ShareMount};
+use measure::Stop;
+use record::{SecondMount, ShareAddress, ShareMount, Signing};
+use smb::Login;
 
 use crate::args::PathArguments;
-use crate::client_to_share_path::addresses;
+use crate::client_to_share_path::{SharePath, addresses};
 use crate::failure::{CommandError, Kind};
 use crate::share::{self, Mounted, TypedShare};
 use crate::{ctrl_c, hosts};
 
 /// Part of the path of what file managers show through gvfs.
 const GVFS: &str = "/gvfs/smb-share:";
+/// The option that makes a mount log in for itself (`mount.cifs(8)`).
+const OWN_SESSION: &str = "nosharesock";
+/// Folders of every Linux system that a mount may hide from a check (Filesystem Hierarchy Standard 3.0).
+const FOLDERS: [&str; 3] = ["/mnt", "/media", "/srv"];
 
 /// The share that was named by its address or by the folder of a mount of the client, and that mount.
 ///
@@ -22,7 +28,7 @@ const GVFS: &str = "/gvfs/smb-share:";
 pub fn named(
     typed: &str,
     arguments: &PathArguments,
-    stop: &measure::Stop,
+    stop: &Stop,
 ) -> Result<(TypedShare, Option<Mounted>), CommandError> {
     if share::is_share_address(typed) || !is_folder(typed, &arguments.client) {
         return Ok((share::parse(typed)?, None));
@@ -59,6 +65,69 @@ pub fn named(
         TypedShare { address, user },
         Some(Mounted { folder, mount }),
     ))
+}
+
+/// Mounts a share as `mount -t cifs` does by default, where only this process sees it and what it starts from now on, and
+/// for as long as that lives. `into` is a folder that must stay in sight.
+///
+/// # Errors
+/// When the client is another machine, this user may not mount, or the share cannot be mounted.
+pub fn mount(
+    path: &SharePath,
+    client: &str,
+    into: Option<&str>,
+    stop: &Stop,
+) -> Result<Mounted, CommandError> {
+    let refused = |id, hint| CommandError::new(Kind::Usage, say(id)).hint(say(hint));
+    if client != "local" {
+        return Err(refused(
+            "error-check.mount-elsewhere",
+            "hint-check.mount-there",
+        ));
+    }
+    let is_free = |folder: &&&str| {
+        let holds = |path: &str| Path::new(path).starts_with(folder);
+        Path::new(folder).is_dir() && !into.is_some_and(holds)
+    };
+    let folder = FOLDERS.iter().find(is_free);
+    let folder =
+        folder.ok_or_else(|| refused("error-check.no-folder-to-mount", "hint-check.mount"))?;
+    let address = &path.share.address;
+    let server = record::host_in_url(&address.server);
+    let below = match address.path.trim_matches('/') {
+        "" => String::new(),
+        below => format!("/{below}"),
+    };
+    let login = measure::login(Some(&path.credentials));
+    let security = match (&login, path.demands.signing) {
+        (Login::Ticket { .. }, Signing::Required) => Some("sec=krb5i"),
+        (Login::Ticket { .. }, _) => Some("sec=krb5"),
+        (_, Signing::Required) => Some("sec=ntlmsspi"),
+        _ => None,
+    };
+    let port = (address.port != share::PORT_DEFAULT).then(|| format!("port={}", address.port));
+    let options = [
+        security.map(str::to_owned),
+        path.demands.encrypted.then(|| "seal".to_owned()),
+        port,
+        // Otherwise it has the connections of whatever mount there is of that server.
+        Some(OWN_SESSION.to_owned()),
+    ];
+    let options: Vec<String> = options.into_iter().flatten().collect();
+    let wanted = SecondMount {
+        source: format!("//{server}/{}{below}", address.share),
+        folder: (*folder).to_owned(),
+        options: options.join(","),
+    };
+    measure::mount_for_this_thread(&wanted, &login, stop)?;
+    // The thread that asks is begun by this one, and sees it.
+    let (host, asked) = (path.client.clone(), wanted.folder.clone());
+    let found = ctrl_c::unless_asked(stop, move || Ok(host::share_mount(&host, &asked)?))?;
+    let (mount, _) = found.ok_or_else(|| refused("error-check.not-mounted", "hint-check.mount"))?;
+    Ok(Mounted {
+        folder: wanted.folder,
+        mount: ShareMount { own: true, ..mount },
+    })
 }
 
 /// The whole path of a folder that was named, without asking its file system: a mount whose server is gone may not

@@ -23,7 +23,8 @@ pub struct Mounted {
     pub mount: record::ShareMount,
 }
 
-const PORT_DEFAULT: u16 = 445;
+/// Of SMB over TCP.
+pub const PORT_DEFAULT: u16 = 445;
 
 /// Whether a word of the command line means a share rather than a file or a host.
 pub fn is_share_address(text: &str) -> bool {

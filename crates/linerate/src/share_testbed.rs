@@ -147,6 +147,7 @@ fn small_files(share: ShareWorkload) -> TaskWorkload {
             share: share.share,
             demands: share.demands,
         },
+        second_mount: None,
         direction: share.direction,
         channels: share.channels,
         task: Task::Copy(CopyTask {

@@ -128,6 +128,7 @@ fn find_fixes(
         thorough: false,
         into: None,
         read_only: false,
+        through: None,
     };
     let file = check::measure(&check, path, &check::PATH_RUNGS, stop)?;
     let analysis = run_file_recorder::read(&file)?;

@@ -166,14 +166,17 @@ impl<'a> Executor<'a> {
         if credentials.is_none_or(|it| it.identity != Identity::User) {
             return 0;
         }
-        match workload {
-            Workload::Tcp(_) => 0,
-            Workload::Folder(folder) => u32::from(folder.second_mount.is_some()),
+        let own = match workload {
+            Workload::Tcp(_) | Workload::Folder(_) => 0,
             Workload::Share(share) => share.channels.saturating_mul(share.sessions),
-            Workload::Task(task) => task.channels,
+            Workload::Task(task) => match task.place {
+                Place::Share { .. } => task.channels,
+                Place::Folder { .. } => 0,
+            },
             // With the session that keeps the file.
             Workload::Job(_) => 2,
-        }
+        };
+        own + u32::from(workload.second_mount().is_some())
     }
 
     fn learn(&mut self, stage: &Stage, workload: &Workload, outcome: &Outcome, was_counted: bool) {

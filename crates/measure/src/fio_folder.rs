@@ -15,12 +15,11 @@ use record::{
 };
 use rustix::fs::OFlags;
 use serde_json::Value;
-use smb::Login;
 
 use crate::interval_sampling::Spans;
 use crate::stop_request::STOP_POLL;
 use crate::test_file_in_folder::{TestFile, file_system};
-use crate::{Error, Stop, queue_depth_and_latency, second_mount};
+use crate::{Error, Stop, queue_depth_and_latency};
 
 /// Bytes of one operation that make sense.
 const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 512..=1 << 30;
@@ -40,15 +39,10 @@ pub(crate) const FIO: &str = "fio";
 /// Measures a folder.
 pub(crate) fn run(
     workload: &FolderWorkload,
-    login: &Login,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
     let spans = Spans::new(&workload.timing)?;
-    check(workload)?;
-    if let Some(mount) = &workload.second_mount {
-        second_mount::mount(mount, login, stop)?;
-    }
     let begun = Instant::now();
     let own = match &workload.operations.file {
         Some(_) => None,

@@ -22,7 +22,7 @@ mod imp {
     use crate::scratch_folder::ScratchFolder;
     use crate::trial_process::input::{Input, read_input};
     use crate::trial_process::performer::{Failed, Performer, Watched, fail, perform, when_ended};
-    use crate::{Error, share_workload};
+    use crate::{Error, second_mount, share_workload};
 
     fn system(id: &'static str) -> impl Fn(io::Error) -> Error {
         move |source| Error::System {
@@ -43,6 +43,20 @@ mod imp {
             let kept = self.environment.iter();
             let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
             let watched = Watched::new(input);
+            let hang_up = ours
+                .try_clone()
+                .map_err(system("error-measure.watch-worker"))?;
+            let watch = watched.clone();
+            when_ended(stdin, move || {
+                // It sees that, tidies up and ends. Where it does not, we go first.
+                hang_up.shutdown(Shutdown::Both).ok();
+                watch.abandoned(orphaned);
+            })?;
+            let login = share_workload::login(input.credentials());
+            // The process that this thread starts sees it as well.
+            if let Some(mount) = input.second_mount() {
+                second_mount::mount(mount, &login, watched.stop())?;
+            }
             // Gone with this, once the process is.
             let near = input.near(watched.stop())?;
             let mut process = Command::new(&self.program);
@@ -64,16 +78,6 @@ mod imp {
             let given = input.for_worker().to_line();
             let given = given.and_then(|line| (&ours).write_all(&line));
             given.map_err(system("error-measure.instruct-worker"))?;
-            let hang_up = ours
-                .try_clone()
-                .map_err(system("error-measure.watch-worker"))?;
-            let watch = watched.clone();
-            when_ended(stdin, move || {
-                // It sees that, tidies up and ends. Where it does not, we go first.
-                hang_up.shutdown(Shutdown::Both).ok();
-                watch.abandoned(orphaned);
-            })?;
-            let login = share_workload::login(input.credentials());
             serve_tokens(&login, input.server(), &ours, &ours, &login_hint).ok();
             // A process that asked nonsense gets no answer, and must not wait for one.
             ours.shutdown(Shutdown::Both).ok();

@@ -1,14 +1,13 @@
-//! A share that Linux's own client mounts a second time, with other options, for as long as a trial takes: what the user
-//! has mounted stays as it is.
+//! A share that Linux's own client mounts for as long as a trial or a check takes: what the user has mounted stays as it is.
 //!
-//! It is mounted over that mount, in a mount namespace that only this thread and the programs that it starts have
-//! (`mount_namespaces(7)`). The namespace ends with them, also when they are killed, and the second mount with it.
+//! It is mounted over that mount or over another folder, in a mount namespace that only this thread and the programs that
+//! it starts have (`mount_namespaces(7)`). The namespace ends with them, also when they are killed, and the mount with it.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use host::exec::{Command, Exec as _, Local};
+use host::exec::{Command, Exec as _, Local, STATUS_NO_PROGRAM};
 use locale::{Message, say};
 use os::file::enter_named;
 use record::SecondMount;
@@ -22,11 +21,36 @@ use crate::{Error, Stop};
 /// How long `mount.cifs` may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Mounts it in a mount namespace of the calling thread, which stays in it until it ends.
+/// Mounts a share over the one that is mounted there, in a mount namespace of the calling thread, which stays in it until
+/// it ends.
 ///
 /// # Errors
 /// When this user may not mount, or the share cannot be mounted so.
 pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(), Error> {
+    mount_over(mount, login, stop, |entrance| {
+        let (name, _) = file_system(entrance)?;
+        match is_smb(&name) {
+            true => Ok(()),
+            false => Err(elsewhere(NO_MOUNT, Path::new(&mount.folder), &name)),
+        }
+    })
+}
+
+/// Mounts a share over any folder, in a mount namespace of the calling thread, which stays in it until it ends: all threads
+/// and programs that it starts from then on see the share there, and no others.
+///
+/// # Errors
+/// When this user may not mount, or the share cannot be mounted so.
+pub fn mount_for_this_thread(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(), Error> {
+    mount_over(mount, login, stop, |_| Ok(()))
+}
+
+fn mount_over(
+    mount: &SecondMount,
+    login: &Login,
+    stop: &Stop,
+    check: impl FnOnce(&Path) -> Result<(), Error>,
+) -> Result<(), Error> {
     let failed = |reason: Message| Error::SecondMount {
         share: mount.source.clone(),
         reason,
@@ -45,10 +69,7 @@ pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(
     // follows all.
     let held = hold(&mount.folder)?;
     let entrance = entrance(&held);
-    let (name, _) = file_system(Path::new(&entrance))?;
-    if !is_smb(&name) {
-        return Err(elsewhere(NO_MOUNT, Path::new(&mount.folder), &name));
-    }
+    check(Path::new(&entrance))?;
     let options = [&identity[..], std::slice::from_ref(&mount.options)].concat();
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     // A password in its arguments or environment could be read by others. A line break would be part of it.
@@ -69,6 +90,9 @@ pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(
     ];
     let process = Local::new().spawn(&Command::new(words).with_stdin(password))?;
     let output = wait_unless_asked(process, LIMIT, stop)?;
+    if output.status == STATUS_NO_PROGRAM {
+        return Err(failed(say("error-measure.second-mount-missing")));
+    }
     if output.status != 0 {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or_default().trim();

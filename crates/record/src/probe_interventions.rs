@@ -70,6 +70,8 @@ pub enum ProbeKind {
     MountConnections,
     /// A second mount with all of these that apply.
     MountOptions,
+    /// A second mount without `cache=none`, for what programs get.
+    MountCache,
 }
 
 /// How the sockets of a workload are made. By default as the system makes them.

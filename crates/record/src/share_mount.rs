@@ -13,6 +13,9 @@ use crate::{BitsPerSecond, Bytes};
 pub struct ShareMount {
     /// The folder on which it is mounted.
     pub folder: String,
+    /// Whether linerate has mounted it there for the check only, so that no other program sees it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
     /// What is mounted there, as `//server/share` or with a folder of the share behind it.
     pub source: String,
     /// Its options as the kernel shows them, with commas between them. A password is never among them.
@@ -51,6 +54,12 @@ pub struct SecondMount {
 }
 
 impl ShareMount {
+    /// What people know it by: its folder, where that is theirs.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        if self.own { &self.source } else { &self.folder }
+    }
+
     /// What stands behind `key=` among the options.
     #[must_use]
     pub fn option(&self, key: &str) -> Option<&str> {

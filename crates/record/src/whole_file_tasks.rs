@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::benchmark_recipe::bytes;
-use crate::{Bytes, Data, Direction, Mistake, Nanoseconds, Place, Timing};
+use crate::{Bytes, Data, Direction, Mistake, Nanoseconds, Place, SecondMount, Timing};
 
 /// Most files of a task, and most of what it moves.
 const FILES_MAX: u32 = 1_000_000;
@@ -336,6 +336,9 @@ fn too_much() -> Message {
 pub struct TaskWorkload {
     /// Where.
     pub place: Place,
+    /// What is mounted for it and for no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_mount: Option<SecondMount>,
     /// Read is from the place to the client.
     pub direction: Direction,
     /// The most channels to use, 1 to 32; of no meaning in a folder.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Bytes, Demands, Direction, FileUse, FolderWorkload, JobWorkload, Nanoseconds, Operations,
-    ShareAddress, SocketOptions, TaskWorkload, Timing,
+    SecondMount, ShareAddress, SocketOptions, TaskWorkload, Timing,
 };
 
 /// What a trial does.
@@ -35,6 +35,16 @@ impl Workload {
             Self::Folder(folder) => folder.direction,
             Self::Task(task) => task.direction,
             Self::Job(job) => job.direction,
+        }
+    }
+
+    /// What is mounted for it and for no longer.
+    #[must_use]
+    pub const fn second_mount(&self) -> Option<&SecondMount> {
+        match self {
+            Self::Folder(folder) => folder.second_mount.as_ref(),
+            Self::Task(task) => task.second_mount.as_ref(),
+            Self::Tcp(_) | Self::Share(_) | Self::Job(_) => None,
         }
     }
 

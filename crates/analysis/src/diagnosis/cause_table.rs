@@ -27,6 +27,8 @@ pub enum Layer {
     Channels,
     /// The system's own client, which has the share mounted.
     SystemClient,
+    /// What programs get of that client.
+    SystemProgram,
     /// That something is lost, and not why.
     Rest,
 }
@@ -168,6 +170,7 @@ causes! {
     MountSync "mount-sync" mount_sync SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountSync, Gain), (P::MountOptions, Together)];
     MountSmallRequests "mount-small-requests" mount_small_requests SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountRequests, Relief), (P::MountOptions, Together)];
     MountOneConnection "mount-one-connection" mount_one_connection SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountConnections, Relief), (P::MountOptions, Together)];
+    MountCacheOff "mount-cache-off" mount_cache_off SystemProgram Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountCache, Relief)];
     MeasuredAboveCeiling "measured-above-ceiling" measured_above_ceiling Rest None, Unknown, "disturbs.nothing", &[];
     TcpSlowerThanCeiling "tcp-slower-than-ceiling" tcp_slower_than_ceiling Rest None, Unknown, "disturbs.nothing", &[];
     ShareSlowerThanTcp "share-slower-than-tcp" share_slower_than_tcp Rest None, Unknown, "disturbs.nothing", &[];
@@ -210,6 +213,7 @@ pub(super) const fn rung_of(kind: ProbeKind) -> Rung {
         | P::MountRequests
         | P::MountConnections
         | P::MountOptions => Rung::SystemClient,
+        P::MountCache => Rung::SystemProgram,
         _ => Rung::Share,
     }
 }
@@ -237,7 +241,7 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Judged> {
     let mut found: Vec<Judged> = found.collect();
     // A guess by elimination is none where something that was seen may explain the same.
     let is_seen = |one: &Judged| {
-        !matches!(one.row.layer, Layer::Rest | Layer::SystemClient)
+        one.row.layer < Layer::SystemClient
             && one.finding.reach == Reach::OnPath
             && one.state != State::RuledOut
             && !one.finding.is_by_elimination

@@ -21,12 +21,10 @@ pub(super) fn diagnosis(seen: &Evidence) -> Diagnosis {
     let mut judged = judge(seen);
     // What is measured between other programs' work is no fault of the path.
     let crowded = seen.crowded_host().filter(|_| {
-        let lost = seen.first_loss().map(|rung| rung.rung);
-        let is_mount = lost == Some(RungName::SystemClient);
-        let explains = |one: &Judged| {
-            explains_on_its_own(one) && is_mount == (one.row.layer == Layer::SystemClient)
-        };
-        lost.is_some() && !judged.iter().any(explains)
+        seen.first_loss().is_some_and(|lost| {
+            let explains = |one: &Judged| explains_on_its_own(one) && is_at(one, lost.rung);
+            !judged.iter().any(explains)
+        })
     });
     if crowded.is_some() {
         judged.clear();
@@ -69,13 +67,22 @@ fn explains_on_its_own(judged: &Judged) -> bool {
         && judged.finding.reach == Reach::OnPath
 }
 
-/// Whether a cause can be what a rung loses: raw TCP has no session and no disk, and our own client no mount.
+/// Whether a cause sits where a rung is measured: our own client has no mount, and what that costs programs only is no loss
+/// of a rung.
+fn is_at(judged: &Judged, rung: RungName) -> bool {
+    let is_of_mount = rung == RungName::SystemClient;
+    match judged.row.layer {
+        Layer::SystemClient => is_of_mount,
+        Layer::SystemProgram => false,
+        _ => !is_of_mount,
+    }
+}
+
+/// Whether a cause can be what a rung loses: raw TCP has no session and no disk.
 fn can_explain(judged: &Judged, rung: RungName) -> bool {
     let is_below =
         rung != RungName::Tcp || matches!(judged.row.layer, Layer::Path | Layer::Processor);
-    let is_of_system = judged.row.layer == Layer::SystemClient;
-    let is_there = is_of_system == (rung == RungName::SystemClient);
-    explains_on_its_own(judged) && is_below && is_there
+    explains_on_its_own(judged) && is_below && is_at(judged, rung)
 }
 
 /// What explains the loss and is proven, then what may explain it; then all else that is proven, then the rest. Of two

@@ -135,7 +135,8 @@ pub fn next(
     let block = plan
         .ladder()
         .or_else(|| plan.probes())
-        .or_else(|| plan.uses_of_system())?;
+        .or_else(|| plan.uses_of_system())
+        .or_else(|| plan.probes_of_programs())?;
     Some(plan.in_order(block, random))
 }
 
@@ -160,7 +161,8 @@ impl Plan<'_, '_> {
     fn has_time(&self, trials: usize) -> bool {
         let rungs = [RungName::Tcp, RungName::Share, RungName::SystemClient];
         let may_lose = self.seen.first_loss().is_some()
-            || rungs.into_iter().any(|rung| self.seen.seems_to_lose(rung));
+            || rungs.into_iter().any(|rung| self.seen.seems_to_lose(rung))
+            || self.slower_program().is_some();
         self.fits(trials, self.most(may_lose))
     }
 
@@ -367,6 +369,24 @@ impl Plan<'_, '_> {
         self.block(&arms, rung, direction)
     }
 
+    /// What may cost programs alone: not what the system's own client can, and so no loss of a rung.
+    fn probes_of_programs(&self) -> Option<Block> {
+        let is_asked_for = self.budget.mode != Mode::Quick;
+        let direction = self.slower_program().filter(|_| is_asked_for)?;
+        let wanted = self.wanted(Rung::SystemProgram, direction);
+        let arms = self.arms(&wanted, Rung::SystemProgram, direction);
+        self.block(&arms, Rung::SystemProgram, direction)
+    }
+
+    /// The direction in which a program gets far less than the system's own client can; of both the one that loses more.
+    fn slower_program(&self) -> Option<Direction> {
+        let left = DIRECTIONS
+            .into_iter()
+            .filter_map(|direction| Some((self.seen.left_of_program(direction)?, direction)));
+        let least = left.min_by(|one, two| one.0.total_cmp(&two.0));
+        least.map(|(_, direction)| direction)
+    }
+
     /// Those of the interventions that are measured at a rung, and may change what is said.
     fn arms(
         &self,
@@ -381,8 +401,8 @@ impl Plan<'_, '_> {
             .filter(|(cause, kind)| self.is_undecided(*cause, *kind, direction))
             .take(match (rung, self.seen.second_mount_works()) {
                 // What is refused once is refused each time: no login more than it takes to know.
-                (Rung::SystemClient, None) => 1,
-                (Rung::SystemClient, Some(false)) => 0,
+                (Rung::SystemClient | Rung::SystemProgram, None) => 1,
+                (Rung::SystemClient | Rung::SystemProgram, Some(false)) => 0,
                 _ => ARMS,
             })
             .collect()
@@ -427,6 +447,7 @@ impl Plan<'_, '_> {
             });
         let splitters: &[ProbeKind] = match (rung, direction) {
             (Rung::SystemClient, _) => &[ProbeKind::MountOptions],
+            (Rung::SystemProgram, _) => &[],
             (Rung::Tcp, _) => &[ProbeKind::Streams, ProbeKind::Segment],
             (_, Direction::Read) => &[
                 ProbeKind::Sessions,

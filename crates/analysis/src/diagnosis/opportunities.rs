@@ -181,7 +181,11 @@ fn jumbo(seen: &Evidence) -> Option<Fix> {
     for pair in pairs {
         match both_ends(seen, pair) {
             Ok(ends) => nics.extend(ends),
-            Err(reason) => blocked = Some(reason),
+            Err(reason) => {
+                let client = seen.network.client;
+                nics.extend(client.map(|client| (&client.name, pair.near)));
+                blocked = Some(reason);
+            }
         }
     }
     let too_small = nics.iter().find_map(|(_, nic)| {

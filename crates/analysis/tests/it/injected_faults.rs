@@ -365,7 +365,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 59] = [
+const FAULTS: [(&str, bool, Inject); 60] = [
     ("mount-old-dialect", true, |well| {
         well.mounted("rw,vers=2.0,rsize=65536,wsize=65536", [60.0, 60.0]);
     }),
@@ -386,6 +386,14 @@ const FAULTS: [(&str, bool, Inject); 59] = [
         }
         well.over_both_links();
         well.mounted("rw,vers=3.1.1,rsize=4194304,wsize=4194304", [116.9, 116.5]);
+    }),
+    ("mount-cache-off", true, |well| {
+        well.mounted(
+            "rw,vers=3.1.1,cache=none,rsize=4194304,wsize=4194304",
+            [116.9, 116.5],
+        );
+        well.records
+            .extend(rung(Rung::SystemProgram, Direction::Read, &[40.0, 40.2]));
     }),
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.path.mtus[0];

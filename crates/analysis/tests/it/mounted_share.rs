@@ -289,6 +289,121 @@ fn a_second_mount_changes_one_thing_or_all_and_keeps_the_rest() {
     assert_eq!(kinds, [ProbeKind::MountConnections]);
 }
 
+/// A mount that is well but for its cache, and what two rounds say of programs.
+fn without_cache(read: [f64; 2]) -> Well {
+    let mut well = Well::new();
+    let options = "rw,vers=3.1.1,cache=none,uid=1000,rsize=4194304,wsize=4194304";
+    well.mounted(options, [116.9, 116.5]);
+    for direction in [Direction::Read, Direction::Write] {
+        let rates = if direction == Direction::Read {
+            read
+        } else {
+            [110.0, 110.2]
+        };
+        for rung in [Rung::SystemProgram, Rung::SystemCopy] {
+            well.records
+                .extend(run_builder::rung(rung, direction, &rates));
+        }
+    }
+    well
+}
+
+#[test]
+fn a_cache_that_is_off_costs_programs_and_a_second_mount_proves_it() {
+    let mut well = without_cache([40.0, 40.2]);
+    let said = well.said(true);
+    assert_eq!(first(&said), ("mount-cache-off", State::Suspected));
+    assert_eq!(
+        (said.first_loss, said.headline.id),
+        (None, "headline.suspected")
+    );
+    assert_eq!(
+        line(&said),
+        "sudo mount -t cifs //10.77.1.2/media '/mnt/my media' -o credentials=FILE,uid=1000,vers=3.1.1"
+    );
+    // What a program gets, with and without it, in the direction that loses.
+    assert_eq!(next_trials(&well, Mode::Quick), []);
+    let arms: Vec<_> = (next_trials(&well, Mode::Normal).into_iter())
+        .map(|(stage, workload)| {
+            let Workload::Task(work) = workload else {
+                panic!("{workload:?}")
+            };
+            let Stage::Probe { rung, changed, .. } = stage else {
+                panic!("{stage:?}")
+            };
+            assert!(matches!(work.task, Task::Stream(_)), "{work:?}");
+            assert_eq!(
+                (rung, work.direction),
+                (Rung::SystemProgram, Direction::Read)
+            );
+            let options = work.second_mount.map(|mount| mount.options);
+            assert_eq!(options.is_some(), changed == Some(ProbeKind::MountCache));
+            options
+        })
+        .collect();
+    assert_eq!(arms.len(), 2);
+    let second = arms.into_iter().flatten().next();
+    assert_eq!(second.as_deref(), Some("uid=1000,vers=3.1.1,nosharesock"));
+    let tried = |well: &mut Well, gain: f64| {
+        let (rung, kind) = (Rung::SystemProgram, ProbeKind::MountCache);
+        let gains = [gain, 1.001 * gain, 0.999 * gain, gain];
+        well.probes_of(rung, Direction::Read, kind, 40.0, &gains);
+    };
+    tried(&mut well, 2.5);
+    let said = well.said(true);
+    assert_eq!(
+        first(&said),
+        ("mount-cache-off", State::Proven(Proof::Relieved))
+    );
+    assert_eq!(
+        (said.first_loss, said.headline.id),
+        (None, "headline.found")
+    );
+    let fix = &said.fixes[0];
+    assert_eq!(
+        (fix.id.as_str(), fix.trust),
+        ("mount-again", Trust::Measured)
+    );
+    let gain = fix.predicted.as_ref().expect("it was measured");
+    assert!((2.4..2.6).contains(&gain.value), "{gain:?}");
+    assert_eq!(next_trials(&well, Mode::Normal), []);
+    // What gains nothing is no cause.
+    let mut well = without_cache([40.0, 40.2]);
+    tried(&mut well, 1.0);
+    let said = well.said(true);
+    assert_eq!(
+        (ids(&said.causes), ids(&said.ruled_out)),
+        (vec![], vec!["mount-cache-off"])
+    );
+    assert!(said.fixes.iter().all(|fix| fix.id != "mount-again"));
+}
+
+#[test]
+fn a_cache_that_is_off_is_no_cause_of_what_programs_or_the_mount_do_not_lose() {
+    // Programs get what the mount can.
+    let well = without_cache([112.0, 112.2]);
+    assert_eq!(ids(&well.said(true).causes), [""; 0]);
+    assert_eq!(next_trials(&well, Mode::Normal), []);
+    // What the mount can is measured past its cache.
+    let mut well = without_cache([40.0, 40.2]);
+    well.path.mount.as_mut().unwrap().options += ",sync";
+    well.replace_rates(
+        Rung::SystemClient,
+        Direction::Write,
+        &[60.0, 60.1, 59.9, 60.0],
+    );
+    let said = well.said(true);
+    assert_eq!(first(&said), ("mount-sync", State::Suspected));
+    assert_eq!(ids(&said.causes), ["mount-sync", "mount-cache-off"]);
+    let planned: Vec<_> = planned(&well).into_iter().map(|(kind, ..)| kind).collect();
+    assert_eq!(planned, [ProbeKind::MountSync]);
+    assert!(
+        line(&said).ends_with(" -o credentials=FILE,uid=1000,vers=3.1.1"),
+        "{}",
+        line(&said)
+    );
+}
+
 #[test]
 fn what_programs_and_copies_get_is_measured_last_and_judges_nothing() {
     let mut well = two_links();

@@ -257,6 +257,7 @@ fn streamed_workload(direction: Direction) -> Workload {
             folder: "/mnt/my media/films".to_owned(),
             kind: FolderKind::Mount,
         },
+        second_mount: None,
         direction,
         channels: 1,
         task: Task::Stream(Bytes::new(117 << 20)),

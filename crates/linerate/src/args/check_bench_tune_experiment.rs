@@ -37,6 +37,19 @@ pub struct CheckArguments {
     /// made, and one that is there where not
     #[arg(long)]
     pub read_only: bool,
+    /// Measure by another client of the share as well
+    ///
+    /// a share that is named by its address is mounted for that where no other program sees it, which takes root; nothing
+    /// of it is left
+    #[arg(long, value_name = "CLIENT")]
+    pub through: Option<Through>,
+}
+
+/// Which client of a share.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Through {
+    /// The system's own, by a mount
+    System,
 }
 
 /// Which way to measure.

@@ -167,6 +167,7 @@ impl Target {
         if let (Some(task), Some(place)) = (&test.task, self.place()) {
             return Workload::Task(TaskWorkload {
                 place,
+                second_mount: None,
                 direction,
                 channels: self.channels(),
                 task: task.clone(),

@@ -63,6 +63,7 @@ fn copy() -> Workload {
             share: address(),
             demands: Demands::default(),
         },
+        second_mount: None,
         direction: Direction::Read,
         channels: 1,
         task: Task::Copy(CopyTask {

@@ -10,9 +10,14 @@ use crate::lab_and_program::{self, Lab};
 pub(crate) fn check(lab: &Lab, options: &str, how: &[&str]) -> Value {
     let mut command = in_guest(lab, options);
     command.arg(lab_and_program::path());
-    command.args(["check", "/mnt/media", "--json", "--read-only"]);
-    command.args(["--repetitions", "4", "--seconds", "0.4"]);
-    let output = command.args(how).output().expect("linerate starts");
+    said_by(command.args(["check", "/mnt/media"]).args(how))
+}
+
+/// What a check says that reads only, and not for long.
+fn said_by(check: &mut Command) -> Value {
+    check.args(["--json", "--read-only"]);
+    check.args(["--repetitions", "4", "--seconds", "0.4"]);
+    let output = check.output().expect("linerate starts");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.stdout.is_empty(), "{told}");
     lab_and_program::json("check", &output.stdout)
@@ -37,6 +42,48 @@ fn rung<'a>(said: &'a Value, name: &str) -> &'a Value {
 pub(crate) fn rate(said: &Value, name: &str) -> f64 {
     let rate = rung(said, name)["rate"]["value"].as_f64();
     rate.unwrap_or_else(|| panic!("{name}: {said}"))
+}
+
+/// What a check with these arguments says, where nothing but the one share is mounted then and that is empty again.
+const LEAVES_NOTHING: &str = r#"
+said=$("$0" check "$@")
+[ "$(grep -c ' cifs ' /proc/mounts)" = 1 ] || exit 99
+[ "$(ls -A /mnt) $(ls -A /mnt/media)" = "media " ] || exit 99
+printf '%s' "$said"
+"#;
+
+#[test]
+fn a_share_is_measured_through_the_systems_client_without_being_mounted() {
+    let lab = Lab::up("mount-through");
+    let mut command = in_guest(&lab, "vers=3.1.1,multichannel,max_channels=2");
+    command
+        .args(["sh", "-c", LEAVES_NOTHING])
+        .arg(lab_and_program::path());
+    command.args(["//10.77.1.2/media", "--through", "system", "--quick"]);
+    let said = said_by(&mut command);
+    let mount = &said["look"]["mount"];
+    assert_eq!(
+        (&mount["own"], &mount["folder"]),
+        (&true.into(), &"/mnt".into()),
+        "{mount}"
+    );
+    // It is as `mount` makes it: with one connection.
+    assert_eq!(
+        said["diagnosis"]["first_cause"], "mount-one-connection",
+        "{said}"
+    );
+    let commands = said["diagnosis"]["fixes"][0]["commands"]
+        .as_array()
+        .expect("a list");
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let line = commands[0].as_str().expect("a text");
+    assert!(
+        line.starts_with("sudo mount -t cifs //10.77.1.2/media FOLDER -o "),
+        "{line}"
+    );
+    assert!(line.contains("max_channels=2"), "{line}");
+    let share = rate(&said, "system_client") / rate(&said, "channels");
+    assert!((0.4..0.6).contains(&share), "{said}");
 }
 
 #[test]

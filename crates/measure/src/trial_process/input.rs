@@ -4,7 +4,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use locale::say;
-use record::{Credentials, KeepInput, Place, Secret, Task, TaskWorkload, TrialInput, Workload};
+use record::{
+    Credentials, KeepInput, Place, SecondMount, Secret, Task, TaskWorkload, TrialInput, Workload,
+};
 use zeroize::Zeroizing;
 
 use crate::scratch_folder::ScratchFolder;
@@ -77,13 +79,22 @@ impl Input {
         }
     }
 
-    /// The same for a process that works elsewhere and knows no password.
+    /// What is mounted for it and for no longer.
+    pub(crate) fn second_mount(&self) -> Option<&SecondMount> {
+        match self {
+            Self::Trial(input) => input.workload.second_mount(),
+            Self::Keep(_) => None,
+        }
+    }
+
+    /// The same for a process that works elsewhere and knows no password: what is mounted for it is there already.
     pub(crate) fn for_worker(&self) -> Self {
         let mut input = self.clone();
         if let Self::Trial(trial) = &mut input
             && let Workload::Task(task) = &mut trial.workload
             && let Place::Folder { folder, .. } = &mut task.place
         {
+            task.second_mount = None;
             *folder = test_file_in_folder::whole(Path::new(folder))
                 .display()
                 .to_string();

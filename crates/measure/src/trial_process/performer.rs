@@ -14,8 +14,8 @@ use super::input::Input;
 use crate::scratch_folder::ScratchFolder;
 use crate::stop_request::STOP_POLL;
 use crate::{
-    Error, Stop, fio_folder, iperf3_client, kept_test_file, read_copy_small_files, share_workload,
-    whole_file_tasks,
+    Error, Stop, fio_folder, iperf3_client, kept_test_file, read_copy_small_files, second_mount,
+    share_workload, whole_file_tasks,
 };
 
 /// How long one whose input has ended may take to remove what it has made.
@@ -139,7 +139,8 @@ pub(crate) fn perform(
     }
 }
 
-/// Does the work of one trial.
+/// Does the work of one trial. Where something is mounted for it, this thread sees it until it ends, and so does what it
+/// starts.
 pub(super) fn run(
     workload: &Workload,
     login: &Login,
@@ -147,10 +148,14 @@ pub(super) fn run(
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
+    super::check(workload)?;
+    if let Some(mount) = workload.second_mount() {
+        second_mount::mount(mount, login, stop)?;
+    }
     match workload {
         Workload::Tcp(workload) => iperf3_client::run(workload, stop, emit),
         Workload::Share(workload) => share_workload::run(workload, login, stop, emit),
-        Workload::Folder(workload) => fio_folder::run(workload, login, stop, emit),
+        Workload::Folder(workload) => fio_folder::run(workload, stop, emit),
         Workload::Task(workload) => whole_file_tasks::run(workload, login, near, stop, emit),
         Workload::Job(workload) => read_copy_small_files::run(workload, login, near, stop, emit),
     }

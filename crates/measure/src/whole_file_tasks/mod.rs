@@ -103,7 +103,6 @@ pub(crate) fn run(
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
     let spans = Spans::new(&workload.timing)?;
-    check(workload)?;
     let reached = Reached::connect(workload, login)?;
     let (bytes, files) = (workload.task.space_needed().get(), workload.task.files());
     let scratch = ScratchFolder::make(reached.place(workload)?, bytes, files, stop)?;

@@ -885,6 +885,7 @@ fn all_workloads(folder: &str) -> Vec<Workload> {
                 share: at.clone(),
                 demands: Demands::default(),
             },
+            second_mount: None,
             direction,
             channels: 1,
             task,

@@ -105,6 +105,7 @@ fn work_in(folder: &Path, task: Task, direction: Direction) -> TrialInput {
                 folder: folder.display().to_string(),
                 kind: FolderKind::Folder,
             },
+            second_mount: None,
             direction,
             channels: 1,
             task,

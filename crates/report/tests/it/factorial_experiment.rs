@@ -49,6 +49,7 @@ fn opened_files() -> Workload {
             folder: "/mnt".into(),
             kind: FolderKind::Folder,
         },
+        second_mount: None,
         direction: Direction::Read,
         channels: 1,
         task: Task::Open(300),

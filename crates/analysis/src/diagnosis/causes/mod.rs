@@ -12,6 +12,7 @@ pub(super) mod flow_hash;
 pub(super) mod link_trained_low;
 pub(super) mod local_disk;
 pub(super) mod measured_above_ceiling;
+pub(super) mod mount_cache_off;
 pub(super) mod mount_old_dialect;
 pub(super) mod mount_one_connection;
 pub(super) mod mount_small_requests;
@@ -52,13 +53,17 @@ pub(super) use super::finding::{Advice, Basis, Decider, Finding, nic_mtu, settin
 pub(super) use super::ladder::DIRECTIONS;
 pub(super) use super::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};
 
-/// What is suspected of a mount; a second mount with better options decides it, where that can be.
+/// What is suspected of a mount.
 fn suspected_of_mount(seen: &Evidence, mount: &ShareMount, text: Message) -> Finding {
-    let decides = match seen.second_mount_works() {
+    Finding::suspected(text, second_mount(seen), seen.better_mount(mount))
+}
+
+/// A second mount with better options, by our own trial where that can be.
+fn second_mount(seen: &Evidence) -> Decider {
+    match seen.second_mount_works() {
         Some(false) => Decider::Hand("decide.mount-again"),
         Some(true) | None => Decider::Probe,
-    };
-    Finding::suspected(text, decides, seen.better_mount(mount))
+    }
 }
 
 fn remote_name(proof: &MtuProof) -> String {

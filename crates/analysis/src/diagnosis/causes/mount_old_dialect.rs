@@ -8,7 +8,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let mount = seen.slow_mount()?;
     let (dialect, newer) = seen.older_dialect(mount)?;
     let text = say("mount-old-dialect")
-        .with("folder", &mount.folder)
+        .with("mount", mount.name())
         .with("dialect", dialect)
         .with("newer", newer);
     Some(suspected_of_mount(seen, mount, text))

@@ -11,7 +11,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     }
     let channels = seen.channels_for(mount)?;
     let text = say("mount-one-connection")
-        .with("folder", &mount.folder)
+        .with("mount", mount.name())
         .count("channels", channels);
     Some(suspected_of_mount(seen, mount, text))
 }

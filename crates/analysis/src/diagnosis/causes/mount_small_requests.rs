@@ -15,7 +15,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         seen.small_request(mount, direction).filter(|_| is_lost)
     })?;
     let text = say("mount-small-requests")
-        .with("folder", &mount.folder)
+        .with("mount", mount.name())
         .count("bytes", small.get());
     Some(suspected_of_mount(seen, mount, text))
 }

@@ -10,6 +10,6 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     if !mount.has("sync") || !seen.mount_may_lose_in(Direction::Write) {
         return None;
     }
-    let text = say("mount-sync").with("folder", &mount.folder);
+    let text = say("mount-sync").with("mount", mount.name());
     Some(suspected_of_mount(seen, mount, text))
 }

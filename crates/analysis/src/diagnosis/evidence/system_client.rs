@@ -3,10 +3,12 @@
 use locale::say;
 use record::{Bytes, Direction, ProbeKind, Rung, SecondMount, ShareMount};
 
+use super::which_rung_loses::FAR_BELOW;
 use super::{DIRECTIONS, Evidence};
 use crate::RungName;
 use crate::diagnosis::command_words::{of_fstab, quoted};
 use crate::diagnosis::finding::Advice;
+use crate::diagnosis::ladder_and_probe_trials::is_of_system;
 use crate::rung_and_probe_verdict::{Loss, MATTERS};
 use stats::{Estimate, Unit, computed};
 
@@ -50,12 +52,17 @@ const SHOWN: [&str; 18] = [
 ];
 
 /// What can be better about a mount, each as the intervention that changes it alone.
-const CHANGES: [ProbeKind; 4] = [
+const CHANGES: [ProbeKind; 5] = [
     ProbeKind::MountDialect,
     ProbeKind::MountSync,
     ProbeKind::MountRequests,
     ProbeKind::MountConnections,
+    ProbeKind::MountCache,
 ];
+/// The option that keeps nothing in memory (`mount.cifs(8)`).
+const CACHE_OFF: &str = "cache=none";
+/// The option that makes a mount log in for itself.
+const OWN_SESSION: &str = "nosharesock";
 
 impl<'a> Evidence<'a> {
     /// The mount, where the check was asked for one.
@@ -139,17 +146,33 @@ impl<'a> Evidence<'a> {
         u32::try_from(most).ok().filter(|most| *most > 1)
     }
 
+    /// What a program has of what the system's own client can, in a direction in which that is far less.
+    pub(in crate::diagnosis) fn left_of_program(&self, direction: Direction) -> Option<f64> {
+        let rung = self.rung(RungName::SystemProgram, direction)?;
+        let left = rung.of_above.as_ref()?.value;
+        (left < FAR_BELOW).then_some(left)
+    }
+
+    /// Whether a mount keeps nothing in memory, and a program gets far less than the system's own client can.
+    pub(in crate::diagnosis) fn may_lack_cache(&self, mount: &ShareMount) -> bool {
+        let mut directions = DIRECTIONS.into_iter();
+        mount.has(CACHE_OFF)
+            && directions.any(|direction| self.left_of_program(direction).is_some())
+    }
+
+    /// What a program could gain if it got all that the system's own client can, in the direction that gains more.
+    pub(in crate::diagnosis) fn program_gain(&self) -> Option<Estimate> {
+        let directions = DIRECTIONS.into_iter();
+        let left = directions.filter_map(|direction| self.left_of_program(direction));
+        at_most(left.map(|left| 1.0 / left))
+    }
+
     /// What a mount could gain if it were as fast as our engine, in the direction that gains more.
     fn mount_gain(&self) -> Option<Estimate> {
-        let ratios = DIRECTIONS.into_iter().filter_map(|direction| {
+        at_most(DIRECTIONS.into_iter().filter_map(|direction| {
             let mounted = self.rate(RungName::SystemClient, direction)?;
             Some(self.engine_rate(direction)? / mounted)
-        });
-        let most = ratios
-            .filter(|ratio| ratio.is_finite())
-            .max_by(f64::total_cmp)?;
-        let caveat = say("gain-caveat.at-most");
-        (most > 1.0).then(|| computed(most, Unit::Ratio, vec![caveat]))
+        }))
     }
 
     /// The lines that mount a share without any option that is known to cost.
@@ -163,24 +186,28 @@ impl<'a> Evidence<'a> {
             options.insert(0, "credentials=FILE".to_owned());
         }
         let options = options.join(",");
-        let (source, folder) = (quoted(&mount.source), quoted(&mount.folder));
-        let text = say("fix.mount-again")
-            .with("folder", &mount.folder)
-            .with("options", &options);
-        let fstab = [&mount.source, &mount.folder, &options].map(|word| of_fstab(word));
+        // One of our own is gone when it is read.
+        let (text, at) = match mount.own {
+            true => (say("fix.mount-so"), "FOLDER"),
+            false => (say("fix.mount-again"), mount.folder.as_str()),
+        };
+        let text = text.with("folder", at).with("options", &options);
+        let (source, folder) = (quoted(&mount.source), quoted(at));
+        let fstab = [&mount.source, at, &options].map(of_fstab);
         let [source_there, folder_there, options_there] = fstab;
+        let unmount = (!mount.own).then(|| format!("sudo umount {folder}"));
+        let mount_so = [
+            format!(
+                "sudo mount -t cifs {source} {folder} -o {}",
+                quoted(&options)
+            ),
+            format!("# /etc/fstab: {source_there} {folder_there} cifs {options_there} 0 0"),
+        ];
         Advice::new(text)
             .gains(self.mount_gain())
             .gained(self.second_mount_gain(ProbeKind::MountOptions))
             .for_several(wrong.len() > 1)
-            .commands([
-                format!("sudo umount {folder}"),
-                format!(
-                    "sudo mount -t cifs {source} {folder} -o {}",
-                    quoted(&options)
-                ),
-                format!("# /etc/fstab: {source_there} {folder_there} cifs {options_there} 0 0"),
-            ])
+            .commands(unmount.into_iter().chain(mount_so))
     }
 
     /// What a second mount gained, as a ratio; none where it was not tried, or is not faster.
@@ -192,7 +219,7 @@ impl<'a> Evidence<'a> {
     /// Whether a second mount can be made here; none where it was not tried.
     pub(in crate::diagnosis) fn second_mount_works(&self) -> Option<bool> {
         let trials = self.probes.iter();
-        let tried = trials.filter(|it| it.rung == Rung::SystemClient && it.changed.is_some());
+        let tried = trials.filter(|it| is_of_system(it.rung) && it.changed.is_some());
         tried.map(|trial| trial.rate.is_some()).max()
     }
 
@@ -210,7 +237,9 @@ impl<'a> Evidence<'a> {
         direction: Direction,
     ) -> Option<SecondMount> {
         let mount = self.mount()?;
-        let wrong = self.wrong_with(mount);
+        let mut wrong = self.wrong_with(mount);
+        // What that client can is measured past its cache.
+        wrong.retain(|change| *change != ProbeKind::MountCache || kind == ProbeKind::MountCache);
         let is_felt = |change: &ProbeKind| match change {
             ProbeKind::MountSync => direction == Direction::Write,
             ProbeKind::MountRequests => self.small_request(mount, direction).is_some(),
@@ -232,7 +261,8 @@ impl<'a> Evidence<'a> {
         options.retain(|option| !option.starts_with("domain="));
         // The same address, whatever the server's name resolves to, and a separate session.
         options.extend(mount.option("addr").map(|addr| format!("ip={addr}")));
-        options.push("nosharesock".to_owned());
+        options.retain(|option| option != OWN_SESSION);
+        options.push(OWN_SESSION.to_owned());
         Some(SecondMount {
             source: mount.source.clone(),
             folder: mount.folder.clone(),
@@ -251,6 +281,7 @@ impl<'a> Evidence<'a> {
             // An old dialect allows no more, neither of these nor of connections.
             ProbeKind::MountRequests => !is_old && DIRECTIONS.into_iter().any(is_small),
             ProbeKind::MountConnections => !is_old && self.channels_for(mount).is_some(),
+            ProbeKind::MountCache => self.may_lack_cache(mount),
             _ => false,
         });
         wrong.collect()
@@ -258,16 +289,18 @@ impl<'a> Evidence<'a> {
 
     /// The options of a mount with changes; what is its default is left out.
     fn options(&self, mount: &ShareMount, changes: &[ProbeKind]) -> Vec<String> {
+        let changes_it = |change| changes.contains(&change);
         let is_kept = |option: &&str| {
             let key = option.split('=').next().unwrap_or_default();
             // What has a comma in it belongs into the file.
             !REPLACED.contains(&key)
+                && (*option != CACHE_OFF || !changes_it(ProbeKind::MountCache))
+                && (*option != OWN_SESSION || !mount.own)
                 && !SHOWN.iter().any(|shown| shown == option || *shown == key)
                 && !option.contains('\\')
         };
         let kept = mount.options.split(',').filter(is_kept);
         let mut options: Vec<String> = kept.map(str::to_owned).collect();
-        let changes_it = |change| changes.contains(&change);
         if mount.has("sync") && !changes_it(ProbeKind::MountSync) {
             options.push("sync".to_owned());
         }
@@ -300,4 +333,12 @@ impl<'a> Evidence<'a> {
         options.extend(channels.map(|count| format!("multichannel,max_channels={count}")));
         options
     }
+}
+
+/// The highest of these ratios as what can be gained at most; none where nothing can be.
+fn at_most(ratios: impl Iterator<Item = f64>) -> Option<Estimate> {
+    let ratios = ratios.filter(|ratio| ratio.is_finite());
+    let most = ratios.max_by(f64::total_cmp)?;
+    let caveat = say("gain-caveat.at-most");
+    (most > 1.0).then(|| computed(most, Unit::Ratio, vec![caveat]))
 }

@@ -7,7 +7,7 @@ use crate::rung_and_probe_verdict::Loss;
 use crate::{LadderRung, RungName};
 
 /// A rung that is suspected to lose before there is any verdict has less of the one above.
-const FAR_BELOW: f64 = 0.9;
+pub(super) const FAR_BELOW: f64 = 0.9;
 /// How much slower writes are than reads, of which the same processor has as much to do, where they wait.
 const WRITES_WAIT: f64 = 1.8;
 /// The part of a line from which on it is the line that holds back what uses it, and little else.

@@ -85,7 +85,13 @@ impl Plan<'_, '_> {
                 }
                 Some(Workload::Folder(workload))
             }
-            Rung::SystemProgram | Rung::SystemCopy => self.use_of_system(rung, direction),
+            Rung::SystemProgram | Rung::SystemCopy => {
+                let mut workload = self.use_of_system(rung, direction)?;
+                if let Some(kind) = changed {
+                    workload.second_mount = Some(self.seen.second_mount(kind, direction)?);
+                }
+                Some(Workload::Task(workload))
+            }
             Rung::Disk | Rung::Copy | Rung::SmallFiles => {
                 Some(Workload::Job(self.job(rung, direction)))
             }
@@ -149,7 +155,8 @@ impl Plan<'_, '_> {
             | ProbeKind::MountSync
             | ProbeKind::MountRequests
             | ProbeKind::MountConnections
-            | ProbeKind::MountOptions => return None,
+            | ProbeKind::MountOptions
+            | ProbeKind::MountCache => return None,
         }
         Some(())
     }
@@ -237,7 +244,7 @@ impl Plan<'_, '_> {
 
     /// What most programs do with a mounted share, and what copies do. It is as much as takes about the counted time, by
     /// what that client can; none where that is not known.
-    fn use_of_system(&self, rung: Rung, direction: Direction) -> Option<Workload> {
+    fn use_of_system(&self, rung: Rung, direction: Direction) -> Option<TaskWorkload> {
         let share = &self.base.share;
         let rate = self.seen.rate(RungName::SystemClient, direction)?;
         let seconds = share.timing.measured.get() as f64 / 1e9;
@@ -246,11 +253,12 @@ impl Plan<'_, '_> {
             .clamp(USE_BYTES_MIN, USE_BYTES_MAX)
             .next_multiple_of(1 << 20);
         let size = Bytes::new(size);
-        Some(Workload::Task(TaskWorkload {
+        Some(TaskWorkload {
             place: Place::Folder {
                 folder: self.base.mounted.clone()?,
                 kind: FolderKind::Mount,
             },
+            second_mount: None,
             direction,
             channels: 1,
             task: match rung {
@@ -266,7 +274,7 @@ impl Plan<'_, '_> {
             },
             data: Data::Random,
             timing: share.timing,
-        }))
+        })
     }
 
     fn job(&self, rung: Rung, direction: Direction) -> JobWorkload {
