@@ -409,6 +409,7 @@ hand =
     .cable = it takes another cable or port
     .cable-or-switch = it takes another cable, port or switch
     .wifi = what else uses the Wi-Fi, and where a cable could lie, only you know
+    .mount-so = linerate leaves nothing mounted
     .mount = linerate never unmounts an existing mount: programs may have its files open
     .tunnel = a tunnel protects what is sent, and what must go through it only you know
     .rate-limit = who limits the rate, and why, only you know

@@ -54,6 +54,7 @@ error-measure =
     .second-mount-root = only root may mount
     .second-mount-user = this login cannot be passed to `mount.cifs`
     .second-mount-status = `mount.cifs` ended with status { $status }: { $said }
+    .second-mount-comma = its path has a comma, which `mount.cifs` takes for the begin of an option
     .second-mount-missing = there is no `mount.cifs` (package `cifs-utils`)
     .second-mount-elsewhere = it was mounted elsewhere
     .own-mounts = cannot get mounts of our own

@@ -54,6 +54,7 @@ error-measure =
     .second-mount-root = マウントには root 権限が必要です
     .second-mount-user = このログインは `mount.cifs` に渡せません
     .second-mount-status = `mount.cifs` が状態 { $status } で終了しました: { $said }
+    .second-mount-comma = パスにコンマがあります。`mount.cifs` はこれをオプションの区切りとして扱います
     .second-mount-missing = `mount.cifs` がありません (パッケージ `cifs-utils`)
     .second-mount-elsewhere = 別の場所にマウントされました
     .own-mounts = 専用のマウント名前空間を作成できません

@@ -55,15 +55,11 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     }
     let stop = ctrl_c::listen()?;
     let (typed, mounted) = mounted_share::named(&arguments.share, &arguments.path, &stop)?;
+    if mounted.is_none() && arguments.through.is_some() {
+        mounted_share::may_mount(&arguments.path.client)?;
+    }
     changes::tell_leftovers();
     let mut path = SharePath::open(typed, &arguments.path, &stop)?;
-    let mounted = match (mounted, arguments.through) {
-        (None, Some(Through::System)) => {
-            let (client, into) = (&arguments.path.client, arguments.into.as_deref());
-            Some(mounted_share::mount(&path, client, into, &stop)?)
-        }
-        (mounted, _) => mounted,
-    };
     path.take_mount(mounted);
     let file = measure(arguments, &path, &RUNGS, &stop)?;
     let analysis = run_file_recorder::show(&file, &arguments.output)?;
@@ -86,7 +82,16 @@ pub fn measure(
     let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
     progress.stage(&text("stage.path"));
     let (whole_path, asked) = (path.clone(), stop.clone());
-    let seen = ctrl_c::unless_asked(stop, move || see(&whole_path, &asked))?;
+    let mut seen = ctrl_c::unless_asked(stop, move || see(&whole_path, &asked))?;
+    let mut path = path.clone();
+    if let (None, Some(Through::System), false) =
+        (&path.mounted, arguments.through, seen.is_dead_end)
+    {
+        let mounted = mounted_share::mount(&path, seen.address, stop)?;
+        seen.looked.mount = Some(mounted.mount.clone());
+        path.take_mount(Some(mounted));
+    }
+    let path = &path;
     // A folder is no place for whoever repeats this elsewhere.
     let user = path.share.user.as_deref();
     let target = record::with_user(&path.share.address.to_string(), user);

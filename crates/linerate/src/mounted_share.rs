@@ -3,9 +3,11 @@
 use std::net::IpAddr;
 use std::path::{Component, Path};
 
+use host::journal;
 use locale::say;
 use measure::Stop;
-use record::{SecondMount, ShareAddress, ShareMount, Signing};
+use os::file::{Folder, Readers};
+use record::{Demands, Dialect, SecondMount, ShareAddress, ShareMount, Signing};
 use smb::Login;
 
 use crate::args::PathArguments;
@@ -18,8 +20,6 @@ use crate::{ctrl_c, hosts};
 const GVFS: &str = "/gvfs/smb-share:";
 /// The option that makes a mount log in for itself (`mount.cifs(8)`).
 const OWN_SESSION: &str = "nosharesock";
-/// Folders of every Linux system that a mount may hide from a check (Filesystem Hierarchy Standard 3.0).
-const FOLDERS: [&str; 3] = ["/mnt", "/media", "/srv"];
 
 /// The share that was named by its address or by the folder of a mount of the client, and that mount.
 ///
@@ -67,67 +67,93 @@ pub fn named(
     ))
 }
 
-/// Mounts a share as `mount -t cifs` does by default, where only this process sees it and what it starts from now on, and
-/// for as long as that lives. `into` is a folder that must stay in sight.
+/// Whether a check may mount a share of its own, before anybody is asked for a password.
 ///
 /// # Errors
-/// When the client is another machine, this user may not mount, or the share cannot be mounted.
-pub fn mount(
-    path: &SharePath,
-    client: &str,
-    into: Option<&str>,
-    stop: &Stop,
-) -> Result<Mounted, CommandError> {
-    let refused = |id, hint| CommandError::new(Kind::Usage, say(id)).hint(say(hint));
-    if client != "local" {
-        return Err(refused(
-            "error-check.mount-elsewhere",
-            "hint-check.mount-there",
-        ));
-    }
-    let is_free = |folder: &&&str| {
-        let holds = |path: &str| Path::new(path).starts_with(folder);
-        Path::new(folder).is_dir() && !into.is_some_and(holds)
+/// When the client is another machine, or this user may not mount.
+pub fn may_mount(client: &str) -> Result<(), CommandError> {
+    let (id, hint) = match (client, os::is_root()) {
+        ("local", true) => return Ok(()),
+        ("local", false) => ("error-check.mount-root", "hint-check.mount-root"),
+        _ => ("error-check.mount-elsewhere", "hint-check.mount-there"),
     };
-    let folder = FOLDERS.iter().find(is_free);
-    let folder =
-        folder.ok_or_else(|| refused("error-check.no-folder-to-mount", "hint-check.mount"))?;
-    let address = &path.share.address;
-    let server = record::host_in_url(&address.server);
-    let below = match address.path.trim_matches('/') {
+    Err(CommandError::new(Kind::Usage, say(id)).hint(say(hint)))
+}
+
+/// Mounts a share from this address as `mount -t cifs` does by default, where only this process sees it and what it starts
+/// from now on, and for as long as that lives: over a folder for linerate's state, which holds nothing.
+///
+/// # Errors
+/// When the share cannot be mounted.
+pub fn mount(path: &SharePath, address: IpAddr, stop: &Stop) -> Result<Mounted, CommandError> {
+    let folder = Folder::make(&journal::state_folder()?, Readers::All)
+        .and_then(|state| state.make_folder("mount", Readers::Owner))?;
+    let ShareAddress {
+        server,
+        port,
+        share,
+        path: below,
+    } = &path.share.address;
+    let below = match below.trim_matches('/') {
         "" => String::new(),
         below => format!("/{below}"),
     };
     let login = measure::login(Some(&path.credentials));
-    let security = match (&login, path.demands.signing) {
+    let other_port = (*port != share::PORT_DEFAULT).then(|| format!("port={port}"));
+    let mut options = options_for(&path.demands, &login);
+    options.extend(other_port.clone());
+    options.push(format!("ip={address}"));
+    // Otherwise it has the connections of whatever mount there is of that server.
+    options.push(OWN_SESSION.to_owned());
+    let wanted = SecondMount {
+        source: format!("//{server}/{share}{below}"),
+        folder: folder.path().display().to_string(),
+        options: options.join(","),
+    };
+    let failed = |error: CommandError| error.hint(say("hint-check.mount"));
+    let mounted = measure::mount_for_this_thread(&wanted, &login, stop);
+    mounted.map_err(|error| failed(error.into()))?;
+    // The thread that asks is begun by this one, and sees it.
+    let (host, asked) = (path.client.clone(), wanted.folder.clone());
+    let found = ctrl_c::unless_asked(stop, move || Ok(host::share_mount(&host, &asked)?))?;
+    let unlisted = || {
+        failed(CommandError::new(
+            Kind::Internal,
+            say("error-check.not-mounted"),
+        ))
+    };
+    let (mut mount, _) = found.ok_or_else(unlisted)?;
+    // What is ours alone is no advice, and of the port the system says nothing.
+    let is_asked_for =
+        |option: &&str| *option != OWN_SESSION && !measure::UNTRUSTED.contains(option);
+    let shown = mount.options.split(',').filter(is_asked_for);
+    let shown: Vec<&str> = shown.chain(other_port.as_deref()).collect();
+    mount.options = shown.join(",");
+    mount.own = true;
+    Ok(Mounted {
+        folder: wanted.folder,
+        mount,
+    })
+}
+
+/// The options by which a mount is protected as our own engine is, and no newer than that.
+fn options_for(demands: &Demands, login: &Login) -> Vec<String> {
+    let security = match (login, demands.signing) {
         (Login::Ticket { .. }, Signing::Required) => Some("sec=krb5i"),
         (Login::Ticket { .. }, _) => Some("sec=krb5"),
         (_, Signing::Required) => Some("sec=ntlmsspi"),
         _ => None,
     };
-    let port = (address.port != share::PORT_DEFAULT).then(|| format!("port={}", address.port));
-    let options = [
-        security.map(str::to_owned),
-        path.demands.encrypted.then(|| "seal".to_owned()),
-        port,
-        // Otherwise it has the connections of whatever mount there is of that server.
-        Some(OWN_SESSION.to_owned()),
-    ];
-    let options: Vec<String> = options.into_iter().flatten().collect();
-    let wanted = SecondMount {
-        source: format!("//{server}/{}{below}", address.share),
-        folder: (*folder).to_owned(),
-        options: options.join(","),
+    let dialect = match demands.dialect_max {
+        Dialect::Smb202 => Some("vers=2.0"),
+        Dialect::Smb210 => Some("vers=2.1"),
+        Dialect::Smb300 => Some("vers=3.0"),
+        Dialect::Smb302 => Some("vers=3.02"),
+        Dialect::Smb311 => None,
     };
-    measure::mount_for_this_thread(&wanted, &login, stop)?;
-    // The thread that asks is begun by this one, and sees it.
-    let (host, asked) = (path.client.clone(), wanted.folder.clone());
-    let found = ctrl_c::unless_asked(stop, move || Ok(host::share_mount(&host, &asked)?))?;
-    let (mount, _) = found.ok_or_else(|| refused("error-check.not-mounted", "hint-check.mount"))?;
-    Ok(Mounted {
-        folder: wanted.folder,
-        mount: ShareMount { own: true, ..mount },
-    })
+    let encryption = demands.encrypted.then_some("seal");
+    let options = [security, dialect, encryption].into_iter().flatten();
+    options.map(str::to_owned).collect()
 }
 
 /// The whole path of a folder that was named, without asking its file system: a mount whose server is gone may not

@@ -44,7 +44,7 @@ pub use path_mtu_probe::{MtuTarget, probe_main};
 pub use sandboxed_worker::Worker;
 #[cfg(unix)]
 pub use sandboxed_worker::worker_main;
-pub use second_mount::mount_for_this_thread;
+pub use second_mount::{UNTRUSTED, mount_for_this_thread};
 pub use share_workload::{agreed, demanded, login};
 pub use stop_request::Stop;
 pub use trial_launcher::{Kept, Runner};

@@ -12,12 +12,14 @@ use locale::{Message, say};
 use os::file::enter_named;
 use record::SecondMount;
 use rustix::fs::fstat;
-use smb::Login;
+use smb::{Login, Mechanism};
 
 use crate::stop_request::wait_unless_asked;
 use crate::test_file_in_folder::{NO_MOUNT, elsewhere, entrance, file_system, is_smb, not_made};
 use crate::{Error, Stop};
 
+/// Options of all mounts of ours: what is on a server starts no program here, and is no device.
+pub const UNTRUSTED: [&str; 3] = ["nosuid", "nodev", "noexec"];
 /// How long `mount.cifs` may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -55,6 +57,10 @@ fn mount_over(
         share: mount.source.clone(),
         reason,
     };
+    // `mount.cifs` makes options of share and folder, and a comma begins another one.
+    if mount.source.contains([',', '\n']) {
+        return Err(failed(say("error-measure.second-mount-comma")));
+    }
     if !os::is_root() {
         return Err(failed(say("error-measure.second-mount-root")));
     }
@@ -70,8 +76,9 @@ fn mount_over(
     let held = hold(&mount.folder)?;
     let entrance = entrance(&held);
     check(Path::new(&entrance))?;
-    let options = [&identity[..], std::slice::from_ref(&mount.options)].concat();
-    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let options = identity.iter().map(String::as_str);
+    let options = options.chain([mount.options.as_str()]).chain(UNTRUSTED);
+    let options: Vec<&str> = options.filter(|option| !option.is_empty()).collect();
     // A password in its arguments or environment could be read by others. A line break would be part of it.
     let words = [
         "env",
@@ -137,6 +144,11 @@ fn identity<'a>(login: &'a Login, options: &str) -> Option<(Vec<String>, &'a str
         is_plain.then(|| format!("{key}={value}"))
     };
     match login {
+        // `mount.cifs` knows no Kerberos by password.
+        Login::User {
+            mechanism: Mechanism::Kerberos { .. },
+            ..
+        } => None,
         Login::User {
             user,
             domain,

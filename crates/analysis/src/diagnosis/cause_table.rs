@@ -272,11 +272,11 @@ fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Opti
                 let gain = (proof == Proof::Relieved).then_some(found.ratio);
                 return (State::Proven(proof), gain);
             }
-            Some(false) => {
+            Some(false) if evidence.gains_nowhere(*kind) => {
                 is_refuted |= matches!(prove, Prove::Burden(_));
                 ruled_out = Some(found.ratio);
             }
-            None => {}
+            Some(false) | None => {}
         }
     }
     match (&finding.basis, ruled_out.filter(|_| !gains_together)) {

@@ -141,12 +141,22 @@ impl<'a> Evidence<'a> {
 
     /// What an intervention changed of a rung, in the direction in which it did most.
     pub(super) fn probed(&self, kind: ProbeKind, rung: Rung) -> Option<Sequential> {
-        let found = DIRECTIONS.into_iter().filter_map(|direction| {
-            probe_estimates::estimate(&self.probes, kind, |at, towards| {
-                (at, towards) == (rung, direction)
-            })
-        });
+        let found = DIRECTIONS
+            .into_iter()
+            .filter_map(|direction| self.probed_in(kind, rung, direction));
         found.max_by(|one, two| one.ratio.value.total_cmp(&two.ratio.value))
+    }
+
+    /// The same in one direction.
+    pub(super) fn probed_in(
+        &self,
+        kind: ProbeKind,
+        rung: Rung,
+        direction: Direction,
+    ) -> Option<Sequential> {
+        probe_estimates::estimate(&self.probes, kind, |at, towards| {
+            (at, towards) == (rung, direction)
+        })
     }
 
     /// The most that others moved of what passed a NIC in use, as the median of a direction's trials, and that NIC; none

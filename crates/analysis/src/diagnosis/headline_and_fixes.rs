@@ -385,7 +385,10 @@ fn is_as_safe(text: &Message) -> bool {
 fn fix(judged: &Judged) -> Option<Fix> {
     let (row, advice) = (judged.row, &judged.finding.advice);
     let id = row.fix?;
+    // Where nothing is mounted, nobody's files are open.
+    let is_mounted = advice.text.id != "fix.mount-so";
     let blocked = match row.means {
+        Means::Hand(_) if !is_mounted => Some(say("hand.mount-so")),
         Means::Settings if !advice.settings.is_empty() => None,
         Means::Settings => Some(say("hand.out-of-reach")),
         Means::Hand(because) | Means::Protection(because) => Some(say(because)),
@@ -408,7 +411,10 @@ fn fix(judged: &Judged) -> Option<Fix> {
         predicted: [&advice.measured, own, &advice.predicted]
             .into_iter()
             .find_map(Clone::clone),
-        disturbs: say(row.disturbs),
+        disturbs: say(match is_mounted {
+            true => row.disturbs,
+            false => "disturbs.nothing",
+        }),
         blocked,
         commands,
         elsewhere: advice.elsewhere.clone(),

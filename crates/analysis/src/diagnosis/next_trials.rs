@@ -161,8 +161,7 @@ impl Plan<'_, '_> {
     fn has_time(&self, trials: usize) -> bool {
         let rungs = [RungName::Tcp, RungName::Share, RungName::SystemClient];
         let may_lose = self.seen.first_loss().is_some()
-            || rungs.into_iter().any(|rung| self.seen.seems_to_lose(rung))
-            || self.slower_program().is_some();
+            || rungs.into_iter().any(|rung| self.seen.seems_to_lose(rung));
         self.fits(trials, self.most(may_lose))
     }
 
@@ -371,20 +370,17 @@ impl Plan<'_, '_> {
 
     /// What may cost programs alone: not what the system's own client can, and so no loss of a rung.
     fn probes_of_programs(&self) -> Option<Block> {
-        let is_asked_for = self.budget.mode != Mode::Quick;
-        let direction = self.slower_program().filter(|_| is_asked_for)?;
-        let wanted = self.wanted(Rung::SystemProgram, direction);
-        let arms = self.arms(&wanted, Rung::SystemProgram, direction);
-        self.block(&arms, Rung::SystemProgram, direction)
-    }
-
-    /// The direction in which a program gets far less than the system's own client can; of both the one that loses more.
-    fn slower_program(&self) -> Option<Direction> {
-        let left = DIRECTIONS
-            .into_iter()
-            .filter_map(|direction| Some((self.seen.left_of_program(direction)?, direction)));
-        let least = left.min_by(|one, two| one.0.total_cmp(&two.0));
-        least.map(|(_, direction)| direction)
+        if self.budget.mode == Mode::Quick {
+            return None;
+        }
+        let rung = Rung::SystemProgram;
+        let blocks = DIRECTIONS.into_iter().filter_map(|direction| {
+            self.seen.left_of_program(direction)?;
+            let arms = self.arms(&self.wanted(rung, direction), rung, direction);
+            block(&arms, rung, direction)
+        });
+        let mut blocks = blocks.filter(|block| self.fits(block.arms.len(), self.most(true)));
+        blocks.next()
     }
 
     /// Those of the interventions that are measured at a rung, and may change what is said.
@@ -414,16 +410,7 @@ impl Plan<'_, '_> {
         rung: Rung,
         direction: Direction,
     ) -> Option<Block> {
-        let first = arms.first()?;
-        let why = match first {
-            (Some(cause), _) => Purpose::Cause(*cause),
-            (None, ProbeKind::AllReliefs) => Purpose::Reliefs,
-            (None, kind) => Purpose::Splitter(*kind),
-        };
-        let control = std::iter::once((rung, None, direction));
-        let changed = arms.iter().map(|(_, kind)| (rung, Some(*kind), direction));
-        let arms: Vec<_> = control.chain(changed).collect();
-        self.has_time(arms.len()).then_some(Block { why, arms })
+        block(arms, rung, direction).filter(|block| self.has_time(block.arms.len()))
     }
 
     /// The interventions that may tell something, the most promising first, each once.
@@ -487,10 +474,7 @@ impl Plan<'_, '_> {
     }
 
     fn found(&self, kind: ProbeKind, direction: Direction) -> Option<Sequential> {
-        let rung = rung_of(kind);
-        probe_estimates::estimate(&self.seen.probes, kind, |at, towards| {
-            (at, towards) == (rung, direction)
-        })
+        self.seen.probed_in(kind, rung_of(kind), direction)
     }
 
     /// Whether another block may change what an intervention says.
@@ -535,4 +519,19 @@ impl Plan<'_, '_> {
             trials: trials.collect(),
         }
     }
+}
+
+/// Interventions with their control; none without any.
+fn block(arms: &[(Option<CauseId>, ProbeKind)], rung: Rung, direction: Direction) -> Option<Block> {
+    let why = match arms.first()? {
+        (Some(cause), _) => Purpose::Cause(*cause),
+        (None, ProbeKind::AllReliefs) => Purpose::Reliefs,
+        (None, kind) => Purpose::Splitter(*kind),
+    };
+    let control = std::iter::once((rung, None, direction));
+    let changed = arms.iter().map(|(_, kind)| (rung, Some(*kind), direction));
+    Some(Block {
+        why,
+        arms: control.chain(changed).collect(),
+    })
 }

@@ -246,6 +246,7 @@ impl Well {
                 match &mut trial.workload {
                     Workload::Share(share) => share.direction = direction,
                     Workload::Folder(folder) => folder.direction = direction,
+                    Workload::Task(task) => task.direction = direction,
                     _ => {}
                 }
                 if let Outcome::Measured(result) = &mut trial.outcome {

@@ -379,6 +379,26 @@ fn a_cache_that_is_off_costs_programs_and_a_second_mount_proves_it() {
 }
 
 #[test]
+fn a_cache_that_is_off_is_ruled_out_by_all_directions_that_lose() {
+    let mut well = without_cache([60.0, 60.2]);
+    // What is written is waited for, with a cache too.
+    let rung = Rung::SystemProgram;
+    well.replace_rates(rung, Direction::Write, &[50.0, 50.2]);
+    let mut tried = |direction, gain: f64| {
+        let gains = [gain, 1.001 * gain, 0.999 * gain, gain];
+        well.probes_of(rung, direction, ProbeKind::MountCache, 50.0, &gains);
+        (well.said(true), next_trials(&well, Mode::Normal))
+    };
+    let (said, next) = tried(Direction::Write, 1.0);
+    assert_eq!(first(&said), ("mount-cache-off", State::Suspected));
+    let directions: Vec<_> = next.iter().map(|(_, it)| it.direction()).collect();
+    assert_eq!(directions, [Direction::Read; 2]);
+    let (said, next) = tried(Direction::Read, 1.0);
+    assert_eq!(ids(&said.ruled_out), ["mount-cache-off"]);
+    assert_eq!(next, []);
+}
+
+#[test]
 fn a_cache_that_is_off_is_no_cause_of_what_programs_or_the_mount_do_not_lose() {
     // Programs get what the mount can.
     let well = without_cache([112.0, 112.2]);
@@ -402,6 +422,21 @@ fn a_cache_that_is_off_is_no_cause_of_what_programs_or_the_mount_do_not_lose() {
         "{}",
         line(&said)
     );
+}
+
+#[test]
+fn a_newer_dialect_is_tried_with_the_connections_that_it_allows() {
+    let mut well = two_links();
+    well.mounted("rw,vers=2.0,rsize=65536,wsize=65536", [116.9, 116.5]);
+    let [(kind, _, mount)] = &planned(&well)[..] else {
+        panic!("one arm")
+    };
+    assert_eq!(*kind, ProbeKind::MountDialect);
+    let several = "vers=3.1.1,multichannel,max_channels=2";
+    assert_eq!(mount.options, format!("{several},nosharesock"));
+    let said = well.said(true);
+    assert_eq!(first(&said), ("mount-old-dialect", State::Suspected));
+    assert!(line(&said).ends_with(&format!(" -o credentials=FILE,{several}")));
 }
 
 #[test]

@@ -63,8 +63,8 @@ fn a_share_is_measured_through_the_systems_client_without_being_mounted() {
     let said = said_by(&mut command);
     let mount = &said["look"]["mount"];
     assert_eq!(
-        (&mount["own"], &mount["folder"]),
-        (&true.into(), &"/mnt".into()),
+        (&mount["own"], &mount["source"]),
+        (&true.into(), &"//10.77.1.2/media".into()),
         "{mount}"
     );
     // It is as `mount` makes it: with one connection.

@@ -129,8 +129,8 @@ pub struct Job {
     pub options: Options,
 }
 
-/// Copies a file of a share to this machine, to a path without links, or into the folder that is there, and gives its
-/// length. The time of its last change is kept.
+/// Copies a file of a share to this machine, to a path without links, and gives its length. The time of its last change
+/// is kept.
 ///
 /// # Errors
 /// When either end says no, the connection is lost, the file changes meanwhile, or it was stopped.
@@ -150,8 +150,8 @@ pub fn download(
     one(from, Place::Local(to.to_owned()), replace, progress, stop)
 }
 
-/// Copies a file of this machine, at a path without links, to a share, or into the folder that is there, and gives its
-/// length. The time of its last change is kept.
+/// Copies a file of this machine, at a path without links, to a share and gives its length. The time of its last change
+/// is kept.
 ///
 /// # Errors
 /// When either end says no, the connection is lost, the file changes meanwhile, or it was stopped.
@@ -171,7 +171,7 @@ pub fn upload(
     one(Place::Local(from.to_owned()), to, replace, progress, stop)
 }
 
-/// Copies one file as [`run`] does, so that one that was interrupted is begun again.
+/// Copies one file as [`run`] copies many, so that one that was interrupted is begun again.
 fn one(
     from: Place,
     to: Place,
@@ -183,20 +183,11 @@ fn one(
         Replace::Never => Existing::Refuse,
         Replace::Existing => Existing::Replace,
     };
-    let job = Job {
-        sources: vec![Source {
-            place: from,
-            content: false,
-            name: None,
-        }],
-        destination: to,
-        into: false,
-        options: Options {
-            existing,
-            ..Options::default()
-        },
+    let options = Options {
+        existing,
+        ..Options::default()
     };
-    let summary = run(&job, progress, stop, &|_| ());
+    let summary = tree_copy::run_file(from, to, &options, progress, stop);
     let failed = summary.failures.into_iter().next();
     match summary.ended_by.or(failed.map(|failure| failure.error)) {
         Some(error) => Err(error),

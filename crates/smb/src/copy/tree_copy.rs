@@ -29,7 +29,7 @@ use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::Mutex;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::tree::Replace;
-use failure_handling::not_carried;
+use failure_handling::{no_file, not_carried, nothing_there};
 use mirror::Cleaning;
 
 /// Files up to this are moved whole, by one of many threads.
@@ -54,34 +54,28 @@ pub fn run(
     stop: &Stop,
     tell: &(dyn Fn(&Event<'_>) + Sync),
 ) -> Summary {
-    let engine = Engine {
-        options: &job.options,
-        progress,
-        stop,
-        tell,
-        folders: Folders::new(),
-        kept: Kept::default(),
-        small: Queue::new(WAITING_MAX),
-        large: Queue::new(WAITING_MAX),
-        sessions: ExtraSessions::new(job.options.sessions),
-        summary: Mutex::default(),
-        tops: Mutex::default(),
-        tops_of_local: Mutex::default(),
-        taken_names: OnceLock::new(),
-        made_since: made_since(SystemTime::now()),
-        cleaning: Mutex::default(),
-        stay: OnceLock::new(),
-        over: AtomicBool::new(false),
-    };
-    match engine.begin(job) {
-        Ok(files) => engine.work(files),
-        Err(error) => engine.end(error),
-    }
-    let mut summary = engine.summary.into_inner().unwrap_or_default();
-    if stop.is_stopped() {
-        summary.ended_by = Some(Error::Stopped);
-    }
-    summary
+    let engine = Engine::new(&job.options, progress, stop, tell);
+    let files = engine.begin(job);
+    engine.finished(files)
+}
+
+/// Copies one file under the very name that is given. A folder is none, at either end.
+pub(super) fn run_file(
+    from: Place,
+    to: Place,
+    options: &Options,
+    progress: &Progress,
+    stop: &Stop,
+) -> Summary {
+    let engine = Engine::new(options, progress, stop, &|_| ());
+    let file = from.stat().and_then(|found| {
+        let found = found.ok_or_else(|| nothing_there(&from))?;
+        if found.kind == Kind::Folder {
+            return Err(no_file(&from));
+        }
+        Ok(FileJob::alone(from, to, found))
+    });
+    engine.finished(file.map(|file| vec![file]))
 }
 
 /// The earliest time of what a copy makes that begins now.
@@ -165,7 +159,47 @@ struct FileJob {
     folder: Option<Arc<Folder>>,
 }
 
-impl Engine<'_> {
+impl<'a> Engine<'a> {
+    fn new(
+        options: &'a Options,
+        progress: &'a Progress,
+        stop: &'a Stop,
+        tell: &'a (dyn Fn(&Event<'_>) + Sync),
+    ) -> Self {
+        Self {
+            options,
+            progress,
+            stop,
+            tell,
+            folders: Folders::new(),
+            kept: Kept::default(),
+            small: Queue::new(WAITING_MAX),
+            large: Queue::new(WAITING_MAX),
+            sessions: ExtraSessions::new(options.sessions),
+            summary: Mutex::default(),
+            tops: Mutex::default(),
+            tops_of_local: Mutex::default(),
+            taken_names: OnceLock::new(),
+            made_since: made_since(SystemTime::now()),
+            cleaning: Mutex::default(),
+            stay: OnceLock::new(),
+            over: AtomicBool::new(false),
+        }
+    }
+
+    /// Does what was begun, and gives what became of it.
+    fn finished(self, begun: Result<Vec<FileJob>, Error>) -> Summary {
+        match begun {
+            Ok(files) => self.work(files),
+            Err(error) => self.end(error),
+        }
+        let mut summary = self.summary.into_inner().unwrap_or_default();
+        if self.stop.is_stopped() {
+            summary.ended_by = Some(Error::Stopped);
+        }
+        summary
+    }
+
     /// Copies these files and everything in the folders of the queue.
     fn work(&self, files: Vec<FileJob>) {
         let trees = !self.folders.is_empty();
@@ -296,6 +330,19 @@ impl Folder {
 }
 
 impl FileJob {
+    /// One that was named, and is in no folder that is copied.
+    fn alone(from: Place, to: Place, found: Entry) -> Self {
+        Self {
+            from,
+            to,
+            path: name::printable(&found.name),
+            found,
+            replaces: false,
+            may_be_begun: false,
+            folder: None,
+        }
+    }
+
     const fn replace(&self) -> Replace {
         if self.replaces {
             Replace::Existing

@@ -160,6 +160,17 @@ impl<'a> Evidence<'a> {
             && directions.any(|direction| self.left_of_program(direction).is_some())
     }
 
+    /// Whether an intervention gains nothing wherever it may: where that is one direction, another may have another reason.
+    pub(in crate::diagnosis) fn gains_nowhere(&self, kind: ProbeKind) -> bool {
+        let mut directions = DIRECTIONS.into_iter();
+        kind != ProbeKind::MountCache
+            || directions.all(|direction| {
+                let found = self.probed_in(kind, Rung::SystemProgram, direction);
+                self.left_of_program(direction).is_none()
+                    || found.is_some_and(|found| found.loss == Loss::DoesNotLose)
+            })
+    }
+
     /// What a program could gain if it got all that the system's own client can, in the direction that gains more.
     pub(in crate::diagnosis) fn program_gain(&self) -> Option<Estimate> {
         let directions = DIRECTIONS.into_iter();
@@ -181,6 +192,11 @@ impl<'a> Evidence<'a> {
         let security = mount.option("sec").unwrap_or_default();
         let has_password = !security.starts_with("krb5") && security != "none";
         let wrong = self.wrong_with(mount);
+        // What that client can is measured past its cache.
+        let of_client = wrong
+            .iter()
+            .filter(|change| **change != ProbeKind::MountCache);
+        let costs_client = of_client.count();
         let mut options = self.options(mount, &wrong);
         if has_password {
             options.insert(0, "credentials=FILE".to_owned());
@@ -206,7 +222,7 @@ impl<'a> Evidence<'a> {
         Advice::new(text)
             .gains(self.mount_gain())
             .gained(self.second_mount_gain(ProbeKind::MountOptions))
-            .for_several(wrong.len() > 1)
+            .for_several(costs_client > 1)
             .commands(unmount.into_iter().chain(mount_so))
     }
 
@@ -281,7 +297,7 @@ impl<'a> Evidence<'a> {
             // An old dialect allows no more, neither of these nor of connections.
             ProbeKind::MountRequests => !is_old && DIRECTIONS.into_iter().any(is_small),
             ProbeKind::MountConnections => !is_old && self.channels_for(mount).is_some(),
-            ProbeKind::MountCache => self.may_lack_cache(mount),
+            ProbeKind::MountCache => self.may_lack_cache(mount) && !self.gains_nowhere(*change),
             _ => false,
         });
         wrong.collect()
@@ -295,7 +311,6 @@ impl<'a> Evidence<'a> {
             // What has a comma in it belongs into the file.
             !REPLACED.contains(&key)
                 && (*option != CACHE_OFF || !changes_it(ProbeKind::MountCache))
-                && (*option != OWN_SESSION || !mount.own)
                 && !SHOWN.iter().any(|shown| shown == option || *shown == key)
                 && !option.contains('\\')
         };
@@ -328,7 +343,9 @@ impl<'a> Evidence<'a> {
             options.extend(size.map(|size| format!("{key}={size}")));
         }
         let channels = self.channels_for(mount).map(|count| count.to_string());
-        let channels = channels.filter(|_| changes_it(ProbeKind::MountConnections));
+        // An old dialect allows one only: what a newer one gains is that as well.
+        let may_have_more = changes_it(ProbeKind::MountConnections) || newer.is_some();
+        let channels = channels.filter(|_| may_have_more);
         let channels = channels.or_else(|| mount.option("max_channels").map(str::to_owned));
         options.extend(channels.map(|count| format!("multichannel,max_channels={count}")));
         options

@@ -97,3 +97,28 @@ fn what_is_interrupted_leaves_no_file_and_ends_though_the_server_is_gone() {
     };
     assert_eq!(files, 0);
 }
+
+/// Kills a check that has mounted the share for itself: the sessions of the system's client before and after, and what files
+/// are on the share then.
+const KILLED: &str = r#"
+sessions() { grep -c 'SessionId:' /proc/fs/cifs/DebugData; }
+"$0" check //10.77.1.2/media --through system --seconds 3 >/dev/null 2>&1 &
+check=$!
+until grep -qsx fio /proc/[0-9]*/comm; do sleep 0.1; done
+during=$(sessions)
+kill -9 $check
+for _ in $(seq 100); do [ "$(sessions)" = 1 ] && break; sleep 0.1; done
+echo "$during $(sessions) $(ls -A /mnt/media | grep -c '^\.linerate-')"
+"#;
+
+#[test]
+fn a_check_that_is_killed_leaves_no_mount() {
+    let lab = Lab::up("mount-killed");
+    let mut command = in_guest(&lab, "vers=3.1.1");
+    command
+        .args(["sh", "-c", KILLED])
+        .arg(lab_and_program::path());
+    let output = command.output().expect("linerate starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(said.trim(), "2 1 0", "{output:?}");
+}

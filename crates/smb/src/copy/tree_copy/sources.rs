@@ -58,16 +58,7 @@ impl Engine<'_> {
                 self.folders
                     .push(Arc::new(Folder::top(&source.place, to, number, given)));
             } else {
-                let files_of = FileJob {
-                    from: source.place.clone(),
-                    to,
-                    path: name::printable(&found.name),
-                    found,
-                    replaces: false,
-                    may_be_begun: false,
-                    folder: None,
-                };
-                files.push(files_of);
+                files.push(FileJob::alone(source.place.clone(), to, found));
             }
         }
         self.note_common_folders(goes_to);
