@@ -43,15 +43,7 @@ mod imp {
             let kept = self.environment.iter();
             let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
             let watched = Watched::new(input);
-            let hang_up = ours
-                .try_clone()
-                .map_err(system("error-measure.watch-worker"))?;
-            let watch = watched.clone();
-            when_ended(stdin, move || {
-                // It sees that, tidies up and ends. Where it does not, we go first.
-                hang_up.shutdown(Shutdown::Both).ok();
-                watch.abandoned(orphaned);
-            })?;
+            hang_up_at_end(stdin, &ours, watched.clone(), orphaned)?;
             let login = share_workload::login(input.credentials());
             // The process that this thread starts sees it as well.
             if let Some(mount) = input.second_mount() {
@@ -95,6 +87,23 @@ mod imp {
                 }),
             }
         }
+    }
+
+    /// Ends the conversation with a worker, and what is under way here, when the caller is gone.
+    fn hang_up_at_end(
+        stdin: impl Read + Send + 'static,
+        worker: &UnixStream,
+        watched: Watched,
+        orphaned: impl FnOnce() + Send + 'static,
+    ) -> Result<(), Error> {
+        let worker = worker
+            .try_clone()
+            .map_err(system("error-measure.watch-worker"))?;
+        when_ended(stdin, move || {
+            // It sees that, tidies up and ends. Where it does not, we go first.
+            worker.shutdown(Shutdown::Both).ok();
+            watched.abandoned(orphaned);
+        })
     }
 
     /// What the process does that [`Worker`] starts: standard input is a socket, standard output has the

@@ -76,26 +76,11 @@ fn mount_over(
     let held = hold(&mount.folder)?;
     let entrance = entrance(&held);
     check(Path::new(&entrance))?;
-    let options = identity.iter().map(String::as_str);
-    let options = options.chain([mount.options.as_str()]).chain(UNTRUSTED);
+    let own = identity.iter().map(String::as_str);
+    let options = own.chain([mount.options.as_str()]).chain(UNTRUSTED);
     let options: Vec<&str> = options.filter(|option| !option.is_empty()).collect();
-    // A password in its arguments or environment could be read by others. A line break would be part of it.
-    let words = [
-        "env",
-        "-u",
-        "PASSWD",
-        // `mount.cifs` drops the capabilities that entering this folder takes.
-        "-C",
-        &entrance,
-        "PASSWD_FD=0",
-        "mount.cifs",
-        "-n",
-        &mount.source,
-        ".",
-        "-o",
-        &options.join(","),
-    ];
-    let process = Local::new().spawn(&Command::new(words).with_stdin(password))?;
+    let command = mount_command(&entrance, &mount.source, &options.join(","));
+    let process = Local::new().spawn(&command.with_stdin(password))?;
     let output = wait_unless_asked(process, LIMIT, stop)?;
     if output.status == STATUS_NO_PROGRAM {
         return Err(failed(say("error-measure.second-mount-missing")));
@@ -114,6 +99,26 @@ fn mount_over(
         true => Err(failed(say("error-measure.second-mount-elsewhere"))),
         false => Ok(()),
     }
+}
+
+/// What mounts a share on a folder that is entered by this path. It takes the password from standard input: in its
+/// arguments or environment it could be read by others. A line break would be part of it.
+fn mount_command(entrance: &str, source: &str, options: &str) -> Command {
+    Command::new([
+        "env",
+        "-u",
+        "PASSWD",
+        // `mount.cifs` drops the capabilities that entering this folder takes.
+        "-C",
+        entrance,
+        "PASSWD_FD=0",
+        "mount.cifs",
+        "-n",
+        source,
+        ".",
+        "-o",
+        options,
+    ])
 }
 
 /// Holds a folder to which no link of another user leads.

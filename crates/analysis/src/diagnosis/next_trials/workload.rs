@@ -38,25 +38,7 @@ impl Plan<'_, '_> {
         direction: Direction,
     ) -> Option<Workload> {
         match rung {
-            Rung::Tcp | Rung::Streams => {
-                let mut tcp = match &self.base.tcp {
-                    Ok(tcp) => TcpWorkload {
-                        direction,
-                        ..tcp.clone()
-                    },
-                    Err(_) => no_tcp(&self.base.share, direction),
-                };
-                if rung == Rung::Streams {
-                    tcp.streams = STREAMS;
-                }
-                match changed {
-                    None => {}
-                    Some(ProbeKind::Streams) => tcp.streams = STREAMS,
-                    Some(ProbeKind::Segment) => tcp.socket.segment = Some(SEGMENT_BYTES),
-                    Some(_) => return None,
-                }
-                Some(Workload::Tcp(tcp))
-            }
+            Rung::Tcp | Rung::Streams => self.tcp(rung, changed, direction).map(Workload::Tcp),
             Rung::Share | Rung::Channels | Rung::RoundTrip => {
                 let mut share = ShareWorkload {
                     direction,
@@ -98,6 +80,31 @@ impl Plan<'_, '_> {
         }
     }
 
+    fn tcp(
+        &self,
+        rung: Rung,
+        changed: Option<ProbeKind>,
+        direction: Direction,
+    ) -> Option<TcpWorkload> {
+        let mut tcp = match &self.base.tcp {
+            Ok(tcp) => TcpWorkload {
+                direction,
+                ..tcp.clone()
+            },
+            Err(_) => no_tcp(&self.base.share, direction),
+        };
+        if rung == Rung::Streams {
+            tcp.streams = STREAMS;
+        }
+        match changed {
+            None => {}
+            Some(ProbeKind::Streams) => tcp.streams = STREAMS,
+            Some(ProbeKind::Segment) => tcp.socket.segment = Some(SEGMENT_BYTES),
+            Some(_) => return None,
+        }
+        Some(tcp)
+    }
+
     /// Makes an intervention of a share's workload; none where it would change nothing or is not ours to make.
     fn change(&self, share: &mut ShareWorkload, kind: ProbeKind) -> Option<()> {
         let is_write = share.direction == Direction::Write;
@@ -136,11 +143,9 @@ impl Plan<'_, '_> {
                 for relief in [ProbeKind::OneBlock, ProbeKind::SparseFile] {
                     let _ = self.change(share, relief);
                 }
-                if let Some(demands) = self.cheaper(share.demands, ProbeKind::SigningAlgorithm) {
-                    share.demands = demands;
-                }
-                if let Some(demands) = self.cheaper(share.demands, ProbeKind::Cipher) {
-                    share.demands = demands;
+                for algorithm in [ProbeKind::SigningAlgorithm, ProbeKind::Cipher] {
+                    let cheaper = self.cheaper(share.demands, algorithm);
+                    share.demands = cheaper.unwrap_or(share.demands);
                 }
             }
             ProbeKind::Streams
