@@ -220,3 +220,33 @@ fn user_of(mount: &ShareMount) -> Option<String> {
         _ => user.to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_is_protected_as_our_own_engine_and_no_newer() {
+        let options = |change: fn(&mut Demands), login: &Login| {
+            let mut demands = Demands::default();
+            change(&mut demands);
+            options_for(&demands, login).join(",")
+        };
+        let (nobody, ticket) = (
+            Login::Anonymous,
+            Login::Ticket {
+                user: "ann@EXAMPLE".to_owned(),
+            },
+        );
+        assert_eq!(options(|_| (), &nobody), "");
+        assert_eq!(options(|_| (), &ticket), "sec=krb5");
+        let signed = |it: &mut Demands| it.signing = Signing::Required;
+        assert_eq!(options(signed, &nobody), "sec=ntlmsspi");
+        assert_eq!(options(signed, &ticket), "sec=krb5i");
+        assert_eq!(options(|it| it.encrypted = true, &nobody), "seal");
+        assert_eq!(
+            options(|it| it.dialect_max = Dialect::Smb302, &nobody),
+            "vers=3.02"
+        );
+    }
+}

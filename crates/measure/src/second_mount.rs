@@ -188,6 +188,22 @@ mod tests {
     }
 
     #[test]
+    fn no_place_on_a_server_sets_an_option() {
+        for source in ["//nas/media/Films, old", "//nas/a,sec=none", "//nas/a\nb"] {
+            let mount = SecondMount {
+                source: source.to_owned(),
+                folder: "/nowhere".to_owned(),
+                options: String::new(),
+            };
+            let refused = mount_for_this_thread(&mount, &Login::Anonymous, &Stop::new());
+            let Err(Error::SecondMount { reason, .. }) = refused else {
+                panic!("{source}: {refused:?}")
+            };
+            assert_eq!(reason.id, "error-measure.second-mount-comma");
+        }
+    }
+
+    #[test]
     fn no_name_sets_an_option_and_no_password_is_an_option() {
         let login = user("利用者", "WORK", "a,uid=0");
         let (options, password) = identity(&login, "uid=0").unwrap();
@@ -199,6 +215,12 @@ mod tests {
                 "{name} {domain}"
             );
         }
+        // `mount.cifs` would log in by NTLM.
+        let mut by_kerberos = user("ann", "WORK", "x");
+        if let Login::User { mechanism, .. } = &mut by_kerberos {
+            *mechanism = Mechanism::Kerberos { kdc: None };
+        }
+        assert!(identity(&by_kerberos, "").is_none());
         // A mount by Kerberos ticket and a login by password may be two users, and vice versa.
         let ticket = Login::Ticket {
             user: "ann@EXAMPLE".to_owned(),
