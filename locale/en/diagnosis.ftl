@@ -114,6 +114,7 @@ decide =
     .tune = `linerate tune` tries the remedy and keeps it if it helps
     .cheaper-cipher = repeat this check with `--thorough`; where the server refuses AES-GCM, let it offer that first
     .elsewhere = check the share by the other address
+    .mount-so = mount it with these options, and check that folder
     .mount-again = repeat this check as root, or mount it a second time with these options and `nosharesock`, and check that folder
     .quiet-time = repeat this check while the other machines on that network are off
     .cable = connect a cable and repeat this check

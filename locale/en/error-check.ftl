@@ -25,7 +25,6 @@ error-check =
     .path-goes-up = `{ $path }` contains `..`, which cannot be resolved without asking its file system
     .part-of-path = `{ $path }` is not a whole path, and { $host } has no current folder
     .no-mount = no share is mounted at `{ $folder }`
-    .mount-root = only root may mount
     .mount-elsewhere = `--through system` mounts the share on this machine only
     .not-mounted = the share was mounted, and the system does not list it
     .no-folder = there is no folder `{ $folder }`

@@ -25,7 +25,6 @@ error-check =
     .path-goes-up = `{ $path }` は `..` を含むため、ファイルシステムに問い合わせなければ場所がわかりません
     .part-of-path = `{ $path }` は絶対パスではなく、{ $host } にはカレントフォルダーがありません
     .no-mount = `{ $folder }` に共有はマウントされていません
-    .mount-root = マウントには root 権限が必要です
     .mount-elsewhere = `--through system` で共有をマウントできるのは、このマシンだけです
     .not-mounted = 共有をマウントしましたが、システムの一覧に表示されません
     .no-folder = フォルダー `{ $folder }` がありません

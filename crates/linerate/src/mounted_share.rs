@@ -18,8 +18,6 @@ use crate::{ctrl_c, hosts};
 
 /// Part of the path of what file managers show through gvfs.
 const GVFS: &str = "/gvfs/smb-share:";
-/// The option that makes a mount log in for itself (`mount.cifs(8)`).
-const OWN_SESSION: &str = "nosharesock";
 
 /// The share that was named by its address or by the folder of a mount of the client, and that mount.
 ///
@@ -74,7 +72,7 @@ pub fn named(
 pub fn may_mount(client: &str) -> Result<(), CommandError> {
     let (id, hint) = match (client, os::is_root()) {
         ("local", true) => return Ok(()),
-        ("local", false) => ("error-check.mount-root", "hint-check.mount-root"),
+        ("local", false) => ("error-measure.second-mount-root", "hint-check.mount-root"),
         _ => ("error-check.mount-elsewhere", "hint-check.mount-there"),
     };
     Err(CommandError::new(Kind::Usage, say(id)).hint(say(hint)))
@@ -103,8 +101,7 @@ pub fn mount(path: &SharePath, address: IpAddr, stop: &Stop) -> Result<Mounted, 
     let mut options = options_for(&path.demands, &login);
     options.extend(other_port.clone());
     options.push(format!("ip={address}"));
-    // Otherwise it has the connections of whatever mount there is of that server.
-    options.push(OWN_SESSION.to_owned());
+    options.push(SecondMount::OWN_SESSION.to_owned());
     let wanted = SecondMount {
         source: format!("//{server}/{share}{below}"),
         folder: folder.path().display().to_string(),
@@ -125,7 +122,7 @@ pub fn mount(path: &SharePath, address: IpAddr, stop: &Stop) -> Result<Mounted, 
     let (mut mount, _) = found.ok_or_else(unlisted)?;
     // What is ours alone is no advice, and of the port the system says nothing.
     let is_asked_for =
-        |option: &&str| *option != OWN_SESSION && !measure::UNTRUSTED.contains(option);
+        |option: &&str| *option != SecondMount::OWN_SESSION && !measure::UNTRUSTED.contains(option);
     let shown = mount.options.split(',').filter(is_asked_for);
     let shown: Vec<&str> = shown.chain(other_port.as_deref()).collect();
     mount.options = shown.join(",");

@@ -53,6 +53,12 @@ pub struct SecondMount {
     pub options: String,
 }
 
+impl SecondMount {
+    /// The option that makes a mount log in for itself (`mount.cifs(8)`): otherwise it has the connections of whatever mount
+    /// there is of that server.
+    pub const OWN_SESSION: &str = "nosharesock";
+}
+
 impl ShareMount {
     /// What people know it by: its folder, where that is theirs.
     #[must_use]
@@ -67,7 +73,7 @@ impl ShareMount {
         options.find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
     }
 
-    /// Whether an option without a value is set.
+    /// Whether an option is set, with just this value where it has one.
     #[must_use]
     pub fn has(&self, flag: &str) -> bool {
         self.options.split(',').any(|option| option == flag)

@@ -272,11 +272,14 @@ fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Opti
                 let gain = (proof == Proof::Relieved).then_some(found.ratio);
                 return (State::Proven(proof), gain);
             }
-            Some(false) if evidence.gains_nowhere(*kind) => {
-                is_refuted |= matches!(prove, Prove::Burden(_));
-                ruled_out = Some(found.ratio);
+            Some(false) => {
+                let is_of_program = rung_of(*kind) == Rung::SystemProgram;
+                if !is_of_program || evidence.gains_no_program(*kind) {
+                    is_refuted |= matches!(prove, Prove::Burden(_));
+                    ruled_out = Some(found.ratio);
+                }
             }
-            Some(false) | None => {}
+            None => {}
         }
     }
     match (&finding.basis, ruled_out.filter(|_| !gains_together)) {

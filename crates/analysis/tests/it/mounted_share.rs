@@ -7,6 +7,7 @@ use record::{
     CopyProgram, Direction, Outcome, ProbeKind, Record, Rung, SecondMount, ShareMount, Stage,
     Storage, Task, TrialRecord, Workload,
 };
+use stats::Estimate;
 
 use crate::injected_faults::{Well, ids};
 use crate::run_builder::{self, GIGABIT, rung};
@@ -114,10 +115,37 @@ fn what_is_wrong_in_the_options_is_named_and_mended_in_one_line() {
     }
 }
 
+/// What the line that mounts again was measured to gain.
+fn measured_gain(said: &Diagnosis) -> &Estimate {
+    let fix = said.fixes.first().expect("a remedy");
+    assert_eq!(
+        (fix.id.as_str(), fix.trust),
+        ("mount-again", Trust::Measured)
+    );
+    fix.predicted.as_ref().expect("it was measured")
+}
+
 /// What gains, in each of four blocks of a second mount that changes something.
 fn tried(well: &mut Well, kind: ProbeKind, control: f64, gain: f64) {
+    tried_at(
+        well,
+        (Rung::SystemClient, Direction::Read),
+        kind,
+        control,
+        gain,
+    );
+}
+
+/// The same at another rung, or in another direction.
+fn tried_at(
+    well: &mut Well,
+    (rung, direction): (Rung, Direction),
+    kind: ProbeKind,
+    control: f64,
+    gain: f64,
+) {
     let gains = [gain, 1.001 * gain, 0.999 * gain, gain];
-    well.probes_of(Rung::SystemClient, Direction::Read, kind, control, &gains);
+    well.probes_of(rung, direction, kind, control, &gains);
 }
 
 #[test]
@@ -129,12 +157,7 @@ fn a_second_mount_proves_what_it_gains() {
     let proven = State::Proven(Proof::Relieved);
     assert_eq!(first(&said), ("mount-one-connection", proven));
     assert_eq!(said.headline.id, "headline.loses-proven");
-    let fix = &said.fixes[0];
-    assert_eq!(
-        (fix.id.as_str(), fix.trust),
-        ("mount-again", Trust::Measured)
-    );
-    let gain = fix.predicted.as_ref().expect("it was measured");
+    let gain = measured_gain(&said);
     let [low, high] = gain.interval.expect("several blocks");
     assert!(low <= 1.98 && 1.98 <= high, "{gain:?}");
     // What gains nothing is no cause.
@@ -166,12 +189,7 @@ fn of_two_limits_that_are_alike_none_is_ruled_out_by_what_it_gains_alone() {
     assert_eq!(ids(&said.ruled_out), [""; 0]);
     assert_eq!(first(&said), ("mount-small-requests", State::Suspected));
     // The line has both, and its gain is that of both.
-    let fix = &said.fixes[0];
-    assert_eq!(
-        (fix.id.as_str(), fix.trust),
-        ("mount-again", Trust::Measured)
-    );
-    let gain = fix.predicted.as_ref().expect("it was measured");
+    let gain = measured_gain(&said);
     assert!((3.4..3.6).contains(&gain.value), "{gain:?}");
 }
 
@@ -195,6 +213,9 @@ fn a_second_mount_that_fails_leaves_it_to_the_user() {
         }
     });
     assert_eq!(decides(&well), Some("decide.mount-again"));
+    // Whose mount that is, is root already.
+    well.path.mount.as_mut().unwrap().own = true;
+    assert_eq!(decides(&well), Some("decide.mount-so"));
 }
 
 /// The next block of trials.
@@ -344,12 +365,8 @@ fn a_cache_that_is_off_costs_programs_and_a_second_mount_proves_it() {
     assert_eq!(arms.len(), 2);
     let second = arms.into_iter().flatten().next();
     assert_eq!(second.as_deref(), Some("uid=1000,vers=3.1.1,nosharesock"));
-    let tried = |well: &mut Well, gain: f64| {
-        let (rung, kind) = (Rung::SystemProgram, ProbeKind::MountCache);
-        let gains = [gain, 1.001 * gain, 0.999 * gain, gain];
-        well.probes_of(rung, Direction::Read, kind, 40.0, &gains);
-    };
-    tried(&mut well, 2.5);
+    let at = (Rung::SystemProgram, Direction::Read);
+    tried_at(&mut well, at, ProbeKind::MountCache, 40.0, 2.5);
     let said = well.said(true);
     assert_eq!(
         first(&said),
@@ -359,17 +376,12 @@ fn a_cache_that_is_off_costs_programs_and_a_second_mount_proves_it() {
         (said.first_loss, said.headline.id),
         (None, "headline.found")
     );
-    let fix = &said.fixes[0];
-    assert_eq!(
-        (fix.id.as_str(), fix.trust),
-        ("mount-again", Trust::Measured)
-    );
-    let gain = fix.predicted.as_ref().expect("it was measured");
+    let gain = measured_gain(&said);
     assert!((2.4..2.6).contains(&gain.value), "{gain:?}");
     assert_eq!(next_trials(&well, Mode::Normal), []);
     // What gains nothing is no cause.
     let mut well = without_cache([40.0, 40.2]);
-    tried(&mut well, 1.0);
+    tried_at(&mut well, at, ProbeKind::MountCache, 40.0, 1.0);
     let said = well.said(true);
     assert_eq!(
         (ids(&said.causes), ids(&said.ruled_out)),
@@ -385,8 +397,13 @@ fn a_cache_that_is_off_is_ruled_out_by_all_directions_that_lose() {
     let rung = Rung::SystemProgram;
     well.replace_rates(rung, Direction::Write, &[50.0, 50.2]);
     let mut tried = |direction, gain: f64| {
-        let gains = [gain, 1.001 * gain, 0.999 * gain, gain];
-        well.probes_of(rung, direction, ProbeKind::MountCache, 50.0, &gains);
+        tried_at(
+            &mut well,
+            (rung, direction),
+            ProbeKind::MountCache,
+            50.0,
+            gain,
+        );
         (well.said(true), next_trials(&well, Mode::Normal))
     };
     let (said, next) = tried(Direction::Write, 1.0);

@@ -24,9 +24,17 @@ fn said_by(check: &mut Command) -> Value {
 }
 
 /// `linerate lab run` on the client with the share mounted; the command is still to be added.
-pub(crate) fn in_guest(lab: &Lab, options: &str) -> Command {
+fn in_guest(lab: &Lab, options: &str) -> Command {
     let mut command = lab.linerate();
     command.args(["lab", "run", "--mount", options, &lab.host("client"), "--"]);
+    command
+}
+
+/// The same with a script, in which `$0` is linerate; its arguments are still to be added.
+pub(crate) fn script_in_guest(lab: &Lab, options: &str, script: &str) -> Command {
+    let mut command = in_guest(lab, options);
+    command.args(["sh", "-c", script]);
+    command.arg(lab_and_program::path());
     command
 }
 
@@ -55,10 +63,8 @@ printf '%s' "$said"
 #[test]
 fn a_share_is_measured_through_the_systems_client_without_being_mounted() {
     let lab = Lab::up("mount-through");
-    let mut command = in_guest(&lab, "vers=3.1.1,multichannel,max_channels=2");
-    command
-        .args(["sh", "-c", LEAVES_NOTHING])
-        .arg(lab_and_program::path());
+    let options = "vers=3.1.1,multichannel,max_channels=2";
+    let mut command = script_in_guest(&lab, options, LEAVES_NOTHING);
     command.args(["//10.77.1.2/media", "--through", "system", "--quick"]);
     let said = said_by(&mut command);
     let mount = &said["look"]["mount"];

@@ -55,14 +55,15 @@ pub(super) use super::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};
 
 /// What is suspected of a mount.
 fn suspected_of_mount(seen: &Evidence, mount: &ShareMount, text: Message) -> Finding {
-    Finding::suspected(text, second_mount(seen), seen.better_mount(mount))
+    Finding::suspected(text, second_mount(seen, mount), seen.better_mount(mount))
 }
 
 /// A second mount with better options, by our own trial where that can be.
-fn second_mount(seen: &Evidence) -> Decider {
-    match seen.second_mount_works() {
-        Some(false) => Decider::Hand("decide.mount-again"),
-        Some(true) | None => Decider::Probe,
+fn second_mount(seen: &Evidence, mount: &ShareMount) -> Decider {
+    match (seen.second_mount_works(), mount.own) {
+        (Some(false), true) => Decider::Hand("decide.mount-so"),
+        (Some(false), false) => Decider::Hand("decide.mount-again"),
+        (Some(true) | None, _) => Decider::Probe,
     }
 }
 

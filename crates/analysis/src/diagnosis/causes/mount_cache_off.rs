@@ -8,5 +8,5 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let mount = seen.mount().filter(|mount| seen.may_lack_cache(mount))?;
     let text = say("mount-cache-off").with("mount", mount.name());
     let advice = seen.better_mount(mount).gains(seen.program_gain());
-    Some(Finding::suspected(text, second_mount(seen), advice))
+    Some(Finding::suspected(text, second_mount(seen, mount), advice))
 }

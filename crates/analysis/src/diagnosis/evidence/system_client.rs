@@ -61,8 +61,6 @@ const CHANGES: [ProbeKind; 5] = [
 ];
 /// The option that keeps nothing in memory (`mount.cifs(8)`).
 const CACHE_OFF: &str = "cache=none";
-/// The option that makes a mount log in for itself.
-const OWN_SESSION: &str = "nosharesock";
 
 impl<'a> Evidence<'a> {
     /// The mount, where the check was asked for one.
@@ -160,15 +158,14 @@ impl<'a> Evidence<'a> {
             && directions.any(|direction| self.left_of_program(direction).is_some())
     }
 
-    /// Whether an intervention gains nothing wherever it may: where that is one direction, another may have another reason.
-    pub(in crate::diagnosis) fn gains_nowhere(&self, kind: ProbeKind) -> bool {
-        let mut directions = DIRECTIONS.into_iter();
-        kind != ProbeKind::MountCache
-            || directions.all(|direction| {
-                let found = self.probed_in(kind, Rung::SystemProgram, direction);
-                self.left_of_program(direction).is_none()
-                    || found.is_some_and(|found| found.loss == Loss::DoesNotLose)
-            })
+    /// Whether an intervention is known to gain a program nothing, in each direction in which it gets far less: of what one
+    /// of them lacks, the other may have another reason.
+    pub(in crate::diagnosis) fn gains_no_program(&self, kind: ProbeKind) -> bool {
+        DIRECTIONS.into_iter().all(|direction| {
+            let found = self.probed_in(kind, Rung::SystemProgram, direction);
+            self.left_of_program(direction).is_none()
+                || found.is_some_and(|found| found.loss == Loss::DoesNotLose)
+        })
     }
 
     /// What a program could gain if it got all that the system's own client can, in the direction that gains more.
@@ -192,11 +189,8 @@ impl<'a> Evidence<'a> {
         let security = mount.option("sec").unwrap_or_default();
         let has_password = !security.starts_with("krb5") && security != "none";
         let wrong = self.wrong_with(mount);
-        // What that client can is measured past its cache.
-        let of_client = wrong
-            .iter()
-            .filter(|change| **change != ProbeKind::MountCache);
-        let costs_client = of_client.count();
+        let costs_client = wrong.iter().filter(|change| is_of_client(**change));
+        let is_for_several = costs_client.count() > 1;
         let mut options = self.options(mount, &wrong);
         if has_password {
             options.insert(0, "credentials=FILE".to_owned());
@@ -222,7 +216,7 @@ impl<'a> Evidence<'a> {
         Advice::new(text)
             .gains(self.mount_gain())
             .gained(self.second_mount_gain(ProbeKind::MountOptions))
-            .for_several(costs_client > 1)
+            .for_several(is_for_several)
             .commands(unmount.into_iter().chain(mount_so))
     }
 
@@ -254,8 +248,7 @@ impl<'a> Evidence<'a> {
     ) -> Option<SecondMount> {
         let mount = self.mount()?;
         let mut wrong = self.wrong_with(mount);
-        // What that client can is measured past its cache.
-        wrong.retain(|change| *change != ProbeKind::MountCache || kind == ProbeKind::MountCache);
+        wrong.retain(|change| is_of_client(*change) == is_of_client(kind));
         let is_felt = |change: &ProbeKind| match change {
             ProbeKind::MountSync => direction == Direction::Write,
             ProbeKind::MountRequests => self.small_request(mount, direction).is_some(),
@@ -277,8 +270,8 @@ impl<'a> Evidence<'a> {
         options.retain(|option| !option.starts_with("domain="));
         // The same address, whatever the server's name resolves to, and a separate session.
         options.extend(mount.option("addr").map(|addr| format!("ip={addr}")));
-        options.retain(|option| option != OWN_SESSION);
-        options.push(OWN_SESSION.to_owned());
+        options.retain(|option| option != SecondMount::OWN_SESSION);
+        options.push(SecondMount::OWN_SESSION.to_owned());
         Some(SecondMount {
             source: mount.source.clone(),
             folder: mount.folder.clone(),
@@ -297,7 +290,7 @@ impl<'a> Evidence<'a> {
             // An old dialect allows no more, neither of these nor of connections.
             ProbeKind::MountRequests => !is_old && DIRECTIONS.into_iter().any(is_small),
             ProbeKind::MountConnections => !is_old && self.channels_for(mount).is_some(),
-            ProbeKind::MountCache => self.may_lack_cache(mount) && !self.gains_nowhere(*change),
+            ProbeKind::MountCache => self.may_lack_cache(mount) && !self.gains_no_program(*change),
             _ => false,
         });
         wrong.collect()
@@ -350,6 +343,11 @@ impl<'a> Evidence<'a> {
         options.extend(channels.map(|count| format!("multichannel,max_channels={count}")));
         options
     }
+}
+
+/// Whether a change may be felt by what the system's own client can, which is measured past its cache.
+const fn is_of_client(change: ProbeKind) -> bool {
+    !matches!(change, ProbeKind::MountCache)
 }
 
 /// The highest of these ratios as what can be gained at most; none where nothing can be.

@@ -1,7 +1,7 @@
 //! How work on a mounted share ends: at once, with nothing left, and with a reason where it cannot begin.
 
 use crate::lab_and_program::{self, Lab};
-use crate::mounted_share::{check, in_guest, rate};
+use crate::mounted_share::{check, rate, script_in_guest};
 
 #[test]
 fn a_mount_whose_client_caches_no_locks_is_measured_too() {
@@ -72,9 +72,8 @@ echo "$status $seconds $(ls -A /mnt/media | grep -c '^\.linerate-') $(grep -c ' 
 fn what_is_interrupted_leaves_no_file_and_ends_though_the_server_is_gone() {
     let lab = Lab::up("mount-interrupted");
     let interrupted = |server: &str| -> Vec<u64> {
-        let mut command = in_guest(&lab, "vers=3.1.1");
-        command.args(["sh", "-c", INTERRUPTED]);
-        command.arg(lab_and_program::path()).arg(server);
+        let mut command = script_in_guest(&lab, "vers=3.1.1", INTERRUPTED);
+        command.arg(server);
         let output = command.output().expect("linerate starts");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let words = said.split_whitespace().map(str::parse);
@@ -114,10 +113,7 @@ echo "$during $(sessions) $(ls -A /mnt/media | grep -c '^\.linerate-')"
 #[test]
 fn a_check_that_is_killed_leaves_no_mount() {
     let lab = Lab::up("mount-killed");
-    let mut command = in_guest(&lab, "vers=3.1.1");
-    command
-        .args(["sh", "-c", KILLED])
-        .arg(lab_and_program::path());
+    let mut command = script_in_guest(&lab, "vers=3.1.1", KILLED);
     let output = command.output().expect("linerate starts");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(said.trim(), "2 1 0", "{output:?}");
