@@ -54,6 +54,7 @@ ceiling-caveat =
 gain-caveat =
     .at-most = at most, and only if nothing else limits then
     .stopped-time = at most: that is the time that it would have had besides
+    .in-direction = ({ $direction })
     .equal-links = the links' rates are not known and taken to be equal
     .alike-links = the number of links, if they are alike
     .switches = every switch on the way must take frames of that size

@@ -76,7 +76,10 @@ headline =
             [absent] {""}
            *[other] ; { $unused }
         }
-    .one-link-idle = client and server use only { $used } of their { $usable } links; all of them together move { $gain } as much
+    .one-link-idle = client and server use only { $used } of their { $usable } links; all of them together move { $gain } as much{ $direction ->
+            [absent] {""}
+           *[other] {" "}({ $direction })
+        }
 loss =
     .tcp = raw TCP ({ $direction }) reaches { $share }{ $low ->
             [absent] {""}
@@ -122,6 +125,7 @@ decide =
     .without-tunnel = repeat this check without the tunnel
     .two-sessions = look at the bytes of both NICs while two channels are used
     .pause-off = turn flow control off at one end and repeat this check
+    .socket-options = take that option out of `smb.conf`, start Samba anew and repeat this check
     .ss-at-server = `ss -ti` on the server shows its send buffer while the share is read
     .without-sync = repeat this check once with `sync always = no`, while no file matters that a power cut could take
     .sync-writes = `testparm -s` on the server shows `sync always`, the dataset's `sync` whether its file system waits
@@ -193,6 +197,7 @@ slow-link =
     .end = `{ $nic }` of { $host } runs at { $slow }, and the other end of the path at { $good }
     .end-by-word = the server says that its NIC at `{ $remote }` runs at { $slow }, and all that is moved agrees; `{ $nic }` runs at { $good }
     .hop = everything moves at just the rate of a line of { $rate }, both directions: a hop between `{ $nic }` and `{ $remote }` runs at that
+    .hop-of-channel = the link of `{ $nic }` to `{ $remote }`, which several channels use, moves just what a line of { $rate } carries: a hop in between runs at that
     .among-others = the link { $pair } runs at { $slow }, and another one between the two at { $good }
     .among-used = the link { $pair } runs at { $slow }, and another one between the two carried { $good }
 rate-limited = something on the path limits the rate to { $rate } ({ $direction }): it is steady, and no packet is lost
@@ -202,6 +207,7 @@ rate-limited = something on the path limits the rate to { $rate } ({ $direction 
     .shaper-one-way = a shaper on `{ $nic }` of { $host } limits what it sends to { $rate }, and far more arrives
     .clock = writing, TCP waits for the network { $waited } of the time and loses nothing: a hop, or what others send over it, may limit the rate to { $rate }
 faster-path-unused = the share is reached from { $current }, which carries { $used }; { $pair } carries { $rate } and is not used
+    .back = the share is called from `{ $fast }`, which carries { $fast_rate }, and what the server sends comes in by `{ $slow }`, which carries { $slow_rate }: the routes back are others
 two-nics-one-subnet = `{ $one }` and `{ $other }` of { $host } are in one subnet, so that one of them does the work of both{ $sender ->
         [absent] {""}
        *[other] { $sender }
@@ -257,6 +263,7 @@ old-dialect = the server speaks SMB { $dialect } only: one channel, no encryptio
     .small = the server speaks SMB { $dialect } only: requests of 64 KiB, one channel, no encryption
 few-credits = the server grants { $credits } credits, so that no more than { $bytes } can be under way
 small-requests = the server takes { $kinds } requests of { $bytes } at most, and others take 8 MiB
+small-requests-here = the server takes { $kinds } requests of { $bytes } at most: with several under way at once that costs nothing here, and programs that wait for each one may lose by it
 encryption = everything is encrypted by { $cipher }
 signing = all data is signed by { $algorithm }
 asynchronous-io = the server works on one request after the other (`{ $knobs }` is set so): every wait for its disk is a wait of all
@@ -282,8 +289,10 @@ multichannel-off = there are { $links } links, and the server does not offer mul
     .perhaps = the server does not offer multichannel; if `{ $nic }` leads to it as well, it is not used for that
 advertised-wrong =
     .perhaps = the server lists `{ $address }`, to which no NIC of this client leads, and nothing to which `{ $nic }` leads: if that is a link to it, the list is wrong
+    .perhaps-unlisted = the server lists nothing to which `{ $nic }` leads: if that is a link to it, the list lacks it
     .exceeded = the server says of `{ $address }` that it runs at { $said }, and more was moved over it; clients choose their channels by that
     .speed = the server says of `{ $address }` that it runs at { $said }, and it runs at { $real }; Windows and macOS then leave the other link alone
+    .doubted = the server says of `{ $address }` that it runs at { $said }, and `{ $nic }` at this end runs at { $own }: if its own NIC is as fast, the list is wrong, and Windows and macOS leave that link alone
     .rss = the server says of `{ $one }` that it is capable of RSS and of `{ $other }` ({ $speed }) that it is not; Windows then leaves the latter alone
     .unlisted = the server does not list `{ $remote }` at its `{ $nic }`{ $instead ->
             [absent] {""}
@@ -346,6 +355,7 @@ fix =
     .shaper = raise or remove the shaper of `{ $nic }`
     .rate-limit = look for a slow port, a shaper or a contract's rate on the path
     .faster-address = reach the server by `{ $remote }`: use that address, or let its name stand for it in `hosts` or DNS
+    .path-back = change the server's route to the address of `{ $fast }`, so that it answers by the path that it is called by
     .lower-metric = give the routes of `{ $fast }` a lower metric than those of `{ $slow }` (`route.interface_metric`), or each link a subnet of its own at both ends
     .own-subnets = give each link a subnet of its own, at both ends: for `{ $other }` another network than for `{ $one }`
     .same-mtu = set one MTU at both ends: { $most } if every switch and neighbour takes it, otherwise { $least }

@@ -52,6 +52,7 @@ ceiling-caveat =
 gain-caveat =
     .at-most = 最大値です。ほかに制限がない場合に限ります
     .stopped-time = 最大値です。制限で停止していた時間から計算しています
+    .in-direction = ({ $direction })
     .equal-links = リンクの速度が不明なため、すべて等しいとみなしています
     .alike-links = リンクがすべて同じ速度の場合のリンク数です
     .switches = 経路上のすべてのスイッチがこのサイズのフレームに対応している必要があります

@@ -76,7 +76,10 @@ headline =
             [absent] {""}
            *[other] 。{ $unused }
         }
-    .one-link-idle = クライアントとサーバーは、{ $usable } 本のリンクのうち { $used } 本しか使っていません。すべてを同時に使うと速度は { $gain } になります
+    .one-link-idle = クライアントとサーバーは、{ $usable } 本のリンクのうち { $used } 本しか使っていません。すべてを同時に使うと速度は { $gain } になります{ $direction ->
+            [absent] {""}
+           *[other] {" "}({ $direction })
+        }
 loss =
     .tcp = TCP 単体 ({ $direction }) の速度は、リンクの上限の { $share }{ $low ->
             [absent] {""}
@@ -122,6 +125,7 @@ decide =
     .without-tunnel = トンネルを使わずに、チェックを再実行してください
     .two-sessions = 2 チャネルの使用中に、両方の NIC の転送バイト数を確認してください
     .pause-off = 片側のフロー制御を無効にして、チェックを再実行してください
+    .socket-options = `smb.conf` からこのオプションを外し、Samba を再起動してから、チェックを再実行してください
     .ss-at-server = 共有からの読み取り中に、サーバーの `ss -ti` で送信バッファーを確認してください
     .without-sync = `sync always = no` に変更して、チェックを 1 回だけ再実行してください (停電で失われて困るファイルがないときに限ります)
     .sync-writes = サーバーで、`testparm -s` の `sync always` と、データセットの `sync` (ファイルシステムが書き込み完了を待つかどうか) を確認してください
@@ -193,6 +197,7 @@ slow-link =
     .end = { $host } の `{ $nic }` のリンク速度は { $slow } ですが、経路のもう一方の端は { $good } です
     .end-by-word = サーバーの通知では `{ $remote }` の NIC は { $slow } で、実測速度もすべてこれと一致します。`{ $nic }` は { $good } です
     .hop = 両方向とも、速度が { $rate } の回線の上限とちょうど一致しています。`{ $nic }` と `{ $remote }` の間に { $rate } の区間があります
+    .hop-of-channel = 複数のチャネルで使われる `{ $nic }` から `{ $remote }` へのリンクは、ちょうど { $rate } の回線と同じ速度で転送しています。経路の途中にその速度の区間があります
     .among-others = リンク { $pair } は { $slow } ですが、クライアントとサーバーの間には { $good } のリンクもあります
     .among-used = リンク { $pair } は { $slow } ですが、クライアントとサーバーの間の別のリンクでは { $good } 出ています
 rate-limited = 経路上のどこかで速度が { $rate } に制限されています ({ $direction })。速度は一定で、パケットロスはありません
@@ -202,6 +207,7 @@ rate-limited = 経路上のどこかで速度が { $rate } に制限されてい
     .shaper-one-way = { $host } の `{ $nic }` のシェーパーが、送信を { $rate } に制限しています。受信速度はこれを大きく上回っています
     .clock = 書き込み時に、TCP は時間の { $waited } をネットワーク待ちに費やしていますが、パケットロスはありません。途中の区間か、そこを通るほかの通信が、速度を { $rate } に制限している可能性があります
 faster-path-unused = 共有への接続には { $current } ({ $used }) が使われており、より高速な { $pair } ({ $rate }) は使われていません
+    .back = 接続元の NIC は `{ $fast }` ({ $fast_rate }) ですが、サーバーからのデータは `{ $slow }` ({ $slow_rate }) に届いています。戻りの経路が異なります
 two-nics-one-subnet = { $host } の `{ $one }` と `{ $other }` が同じサブネットにあるため、一方の NIC が両方の通信を処理しています{ $sender ->
         [absent] {""}
        *[other] { $sender }
@@ -257,6 +263,7 @@ old-dialect = サーバーは SMB { $dialect } にしか対応していません
     .small = サーバーは SMB { $dialect } にしか対応していません (要求は 64 KiB まで、1 チャネルのみ、暗号化なし)
 few-credits = サーバーが付与するクレジットが { $credits } のため、転送中のデータが { $bytes } までに制限されています
 small-requests = サーバーが受け付ける要求 ({ $kinds }) のサイズは最大 { $bytes } です。ほかのサーバーは 8 MiB まで受け付けます
+small-requests-here = サーバーが受け付ける要求 ({ $kinds }) のサイズは最大 { $bytes } です。複数の要求を同時に送れば影響はありませんが、要求ごとに応答を待つプログラムは遅くなることがあります
 encryption = 通信がすべて { $cipher } で暗号化されています
 signing = データがすべて { $algorithm } で署名されています
 asynchronous-io = サーバーが要求を 1 つずつ順に処理しています (`{ $knobs }` の設定)。ディスク待ちのたびに、すべての要求が待たされます
@@ -282,8 +289,10 @@ multichannel-off = リンクが { $links } 本ありますが、サーバーが 
     .perhaps = サーバーが SMB マルチチャネルを提供していません。`{ $nic }` もサーバーにつながっている場合、そのリンクは使われません
 advertised-wrong =
     .perhaps = サーバーが通知した `{ $address }` につながる NIC がこのクライアントになく、`{ $nic }` からつながるアドレスは通知されていません。`{ $nic }` がサーバーへのリンクなら、通知の内容が誤っています
+    .perhaps-unlisted = サーバーの通知には、`{ $nic }` からつながるアドレスがありません。`{ $nic }` がサーバーへのリンクなら、通知に漏れがあります
     .exceeded = サーバーの通知では `{ $address }` は { $said } ですが、実際の転送はそれを超えました。クライアントは通知された速度でチャネルを選びます
     .speed = サーバーの通知では `{ $address }` は { $said } ですが、実際は { $real } です。このため、Windows と macOS はもう一方のリンクを使いません
+    .doubted = サーバーの通知では `{ $address }` は { $said } ですが、こちら側の `{ $nic }` は { $own } です。サーバーの NIC も同じ速度なら、通知の内容が誤っており、Windows と macOS はこのリンクを使いません
     .rss = サーバーの通知では、`{ $one }` は RSS に対応し、`{ $other }` ({ $speed }) は対応していません。このため、Windows は `{ $other }` を使いません
     .unlisted = サーバーは `{ $nic }` の `{ $remote }` を通知していません{ $instead ->
             [absent] {""}
@@ -346,6 +355,7 @@ fix =
     .shaper = `{ $nic }` のシェーパーの上限を引き上げるか、シェーパーを削除してください
     .rate-limit = 経路上の低速なポート、シェーパー、回線契約の速度を確認してください
     .faster-address = `{ $remote }` でサーバーに接続してください。このアドレスを直接使うか、`hosts` または DNS でサーバー名をこのアドレスに対応付けてください
+    .path-back = 接続に使われた経路でサーバーが応答するように、サーバー側で `{ $fast }` のアドレスへのルートを変更してください
     .lower-metric = `{ $fast }` のルートのメトリックを `{ $slow }` より小さくするか (`route.interface_metric`)、両端でリンクごとに別のサブネットを割り当ててください
     .own-subnets = 両端でリンクごとに別のサブネットを割り当て、`{ $other }` を `{ $one }` とは別のネットワークにしてください
     .same-mtu = 両端の MTU をそろえてください。すべてのスイッチと同じセグメントのホストが { $most } に対応していれば { $most }、そうでなければ { $least } です

@@ -3,7 +3,7 @@
 use crate::{Error, Topology};
 
 /// Names and texts, those without a fault first.
-const LIBRARY: [(&str, &str); 78] = [
+const LIBRARY: [(&str, &str); 87] = [
     ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
     (
         "healthy-two-links",
@@ -44,6 +44,14 @@ const LIBRARY: [(&str, &str); 78] = [
     (
         "healthy-two-nics-one-subnet",
         include_str!("../scenarios/healthy-two-nics-one-subnet.toml"),
+    ),
+    (
+        "healthy-one-nic-two-of-nas",
+        include_str!("../scenarios/healthy-one-nic-two-of-nas.toml"),
+    ),
+    (
+        "healthy-old-advice-v6",
+        include_str!("../scenarios/healthy-old-advice-v6.toml"),
     ),
     (
         "switch-swallows-jumbo",
@@ -264,6 +272,34 @@ const LIBRARY: [(&str, &str); 78] = [
     (
         "policer-and-sync",
         include_str!("../scenarios/policer-and-sync.toml"),
+    ),
+    (
+        "answers-by-slow-cable",
+        include_str!("../scenarios/answers-by-slow-cable.toml"),
+    ),
+    (
+        "third-nic-not-in-smbconf",
+        include_str!("../scenarios/third-nic-not-in-smbconf.toml"),
+    ),
+    (
+        "transit-1g-between-2g5-v6",
+        include_str!("../scenarios/transit-1g-between-2g5-v6.toml"),
+    ),
+    (
+        "second-link-old-switch",
+        include_str!("../scenarios/second-link-old-switch.toml"),
+    ),
+    (
+        "odd-send-buffer",
+        include_str!("../scenarios/odd-send-buffer.toml"),
+    ),
+    (
+        "disk-between-one-and-two",
+        include_str!("../scenarios/disk-between-one-and-two.toml"),
+    ),
+    (
+        "thin-client-two-cables-v6",
+        include_str!("../scenarios/thin-client-two-cables-v6.toml"),
     ),
 ];
 

@@ -8,6 +8,7 @@ use record::{ProbeKind, Rung};
 
 use super::causes::{self, Evidence, Finding};
 use super::finding::{Basis, Reach};
+use super::ladder_and_probe_trials::is_of_system;
 use crate::rung_and_probe_verdict::{Loss, MATTERS, Sequential};
 use crate::{Cause, Proof, State, Trust};
 use stats::Estimate;
@@ -27,8 +28,6 @@ pub enum Layer {
     Channels,
     /// The system's own client, which has the share mounted.
     SystemClient,
-    /// What programs get of that client.
-    SystemProgram,
     /// That something is lost, and not why.
     Rest,
 }
@@ -51,7 +50,8 @@ pub enum Means {
 pub enum Prove {
     /// It takes the cause away: a gain proves it, none rules it out.
     Relief,
-    /// The same, but where it gains nothing the cause stays suspected: what is measured may not feel it.
+    /// The same, but where it gains nothing the cause stays suspected: what the system's own client can may not feel it.
+    /// What programs get does.
     Gain,
     /// It leaves this part of what the cause leaves: a cost of nearly as much proves it, none rules it out.
     Burden(f64),
@@ -170,7 +170,7 @@ causes! {
     MountSync "mount-sync" mount_sync SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountSync, Gain), (P::MountOptions, Together)];
     MountSmallRequests "mount-small-requests" mount_small_requests SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountRequests, Relief), (P::MountOptions, Together)];
     MountOneConnection "mount-one-connection" mount_one_connection SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountConnections, Relief), (P::MountOptions, Together)];
-    MountCacheOff "mount-cache-off" mount_cache_off SystemProgram Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountCache, Relief)];
+    MountCacheOff "mount-cache-off" mount_cache_off SystemClient Some("mount-again"), Hand("hand.mount"), MOUNT, &[(P::MountCache, Relief), (P::MountOptions, Together)];
     MeasuredAboveCeiling "measured-above-ceiling" measured_above_ceiling Rest None, Unknown, "disturbs.nothing", &[];
     TcpSlowerThanCeiling "tcp-slower-than-ceiling" tcp_slower_than_ceiling Rest None, Unknown, "disturbs.nothing", &[];
     ShareSlowerThanTcp "share-slower-than-tcp" share_slower_than_tcp Rest None, Unknown, "disturbs.nothing", &[];
@@ -203,8 +203,8 @@ impl FromStr for CauseId {
     }
 }
 
-/// Where an intervention is measured.
-pub(super) const fn rung_of(kind: ProbeKind) -> Rung {
+/// Where an intervention is measured; one on a mount there where what it takes away may cost something.
+pub(super) const fn rung_of(kind: ProbeKind, is_of_programs: bool) -> Rung {
     match kind {
         P::Streams | P::Segment | P::Congestion => Rung::Tcp,
         P::Discard => Rung::Copy,
@@ -212,8 +212,11 @@ pub(super) const fn rung_of(kind: ProbeKind) -> Rung {
         | P::MountSync
         | P::MountRequests
         | P::MountConnections
-        | P::MountOptions => Rung::SystemClient,
-        P::MountCache => Rung::SystemProgram,
+        | P::MountOptions
+        | P::MountCache => match is_of_programs {
+            true => Rung::SystemProgram,
+            false => Rung::SystemClient,
+        },
         _ => Rung::Share,
     }
 }
@@ -253,11 +256,18 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Judged> {
 
 fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Option<Estimate>) {
     let (mut ruled_out, mut is_refuted, mut gains_together) = (None, false, false);
-    for (kind, prove) in row.probes {
-        let Some(found) = evidence.probed(*kind, rung_of(*kind)) else {
+    let probes = row.probes.iter().filter(|_| !finding.is_far);
+    for (kind, prove) in probes {
+        let rung = rung_of(*kind, finding.is_of_programs);
+        let Some(found) = evidence.probed(*kind, rung) else {
             continue;
         };
-        gains_together |= matches!(prove, Prove::Together) && evidence.gains_by_all_options_only();
+        gains_together |=
+            matches!(prove, Prove::Together) && evidence.gains_by_all_options_only(rung);
+        let prove = match (prove, rung) {
+            (Prove::Gain, Rung::SystemProgram) => &Prove::Relief,
+            _ => prove,
+        };
         match says(*prove, &found) {
             Some(true) => {
                 let proof = match prove {
@@ -273,8 +283,7 @@ fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Opti
                 return (State::Proven(proof), gain);
             }
             Some(false) => {
-                let is_of_program = rung_of(*kind) == Rung::SystemProgram;
-                if !is_of_program || evidence.gains_no_program(*kind) {
+                if !is_of_system(rung) || evidence.gains_nothing(*kind, rung) {
                     is_refuted |= matches!(prove, Prove::Burden(_));
                     ruled_out = Some(found.ratio);
                 }

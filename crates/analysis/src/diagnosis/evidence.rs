@@ -30,7 +30,8 @@ use crate::{Ceiling, LadderRung, RungName};
 use stats::computed;
 use stats::{Estimate, Unit};
 
-pub(super) use nics::PairRate;
+pub(super) use line_rate_match::NETWORK;
+pub(super) use nics::{PairRate, PathBack};
 
 /// Share of one processor at which a channel's thread is as good as saturated.
 const BUSY_CHANNEL: f64 = 0.9;

@@ -1,7 +1,7 @@
 //! What a cause hands over: why it is thought of, how far that proves it, and what is done about it.
 
 use locale::{Message, say};
-use record::{HostFacts, KnobId, Setting, ShareAddress, System, Target, Value};
+use record::{HostFacts, KnobId, Rung, Setting, ShareAddress, System, Target, Value};
 
 use stats::Estimate;
 
@@ -26,6 +26,10 @@ pub(super) struct Finding {
     pub(super) taken: Option<f64>,
     /// Whether nothing speaks for it but that nothing else was seen.
     pub(super) is_by_elimination: bool,
+    /// Whether it costs programs only, and not what the system's own client can.
+    pub(super) is_of_programs: bool,
+    /// Whether it is at the far end, where no intervention on our own connections changes it.
+    pub(super) is_far: bool,
     pub(super) advice: Advice,
 }
 
@@ -88,6 +92,8 @@ impl Finding {
             gain_max,
             taken: None,
             is_by_elimination: false,
+            is_of_programs: false,
+            is_far: false,
             advice,
         }
     }
@@ -103,6 +109,19 @@ impl Finding {
             is_by_elimination: true,
             ..self
         }
+    }
+
+    /// The same where it costs what is measured at a rung of the system's own client.
+    pub(super) fn at(self, rung: Rung) -> Self {
+        Self {
+            is_of_programs: rung == Rung::SystemProgram,
+            ..self
+        }
+    }
+
+    /// The same where it is at the far end or not.
+    pub(super) fn far_if(self, is_far: bool) -> Self {
+        Self { is_far, ..self }
     }
 
     /// The same where it costs nothing of what was measured.

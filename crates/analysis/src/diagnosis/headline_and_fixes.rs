@@ -70,12 +70,8 @@ fn explains_on_its_own(judged: &Judged) -> bool {
 /// Whether a cause sits where a rung is measured: our own client has no mount, and what that costs programs only is no loss
 /// of a rung.
 fn is_at(judged: &Judged, rung: RungName) -> bool {
-    let is_of_mount = rung == RungName::SystemClient;
-    match judged.row.layer {
-        Layer::SystemClient => is_of_mount,
-        Layer::SystemProgram => false,
-        _ => !is_of_mount,
-    }
+    let is_of_mount = judged.row.layer == Layer::SystemClient;
+    !judged.finding.is_of_programs && is_of_mount == (rung == RungName::SystemClient)
 }
 
 /// Whether a cause can be what a rung loses: raw TCP has no session and no disk.

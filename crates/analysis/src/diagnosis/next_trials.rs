@@ -15,7 +15,7 @@ use record::{
 use super::cause_table::{CAUSES, CauseId, Judged, Layer, Prove, judge, rung_of, says};
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
-use super::ladder_and_probe_trials::USES_OF_SYSTEM;
+use super::ladder_and_probe_trials::{USES_OF_SYSTEM, is_of_system};
 use super::{finding::Reach, probe_estimates};
 use crate::rung_and_probe_verdict::{ANALYSIS_BLOCKS, Loss, Sequential, goes_on};
 use crate::{RungName, State};
@@ -145,6 +145,16 @@ struct Block {
     why: Purpose,
     /// What each measures: its rung, its intervention and its direction.
     arms: Vec<(Rung, Option<ProbeKind>, Direction)>,
+}
+
+/// An intervention that may tell something.
+#[derive(Clone, Copy)]
+struct Intervention {
+    /// What is suspected; none for what tells what kind of limit it is.
+    cause: Option<CauseId>,
+    kind: ProbeKind,
+    /// Where it is measured.
+    rung: Rung,
 }
 
 struct Plan<'p, 'a> {
@@ -351,14 +361,25 @@ impl Plan<'_, '_> {
             RungName::SystemClient => (Rung::SystemClient, lost.direction),
             _ => return None,
         };
-        // What loses the most is asked of first; what the other direction loses may have another reason.
+        // What loses the most is asked of first; what the other direction loses may have another reason, and of a mount
+        // each has options of its own.
+        let also = DIRECTIONS.into_iter().filter(|other| {
+            let may_lose = self.seen.mount_may_lose_in(*other);
+            *other != direction && rung == Rung::SystemClient && may_lose
+        });
+        let mut directions = std::iter::once(direction).chain(also);
+        directions.find_map(|direction| self.probes_in(rung, direction))
+    }
+
+    /// The same of one rung in one direction.
+    fn probes_in(&self, rung: Rung, direction: Direction) -> Option<Block> {
         let wanted = self.wanted(rung, direction);
         let arms = self.arms(&wanted, rung, direction);
-        let asks_suspects = arms.iter().any(|(cause, _)| cause.is_some());
+        let asks_suspects = arms.iter().any(|arm| arm.cause.is_some());
         if rung == Rung::Tcp && !asks_suspects {
             // Some of what raw TCP may lose by can be changed for the share's connection only, which takes the same
             // path. It says more of a suspect than what splits limits into kinds.
-            let suspects = wanted.into_iter().filter(|(cause, _)| cause.is_some());
+            let suspects = wanted.into_iter().filter(|one| one.cause.is_some());
             let suspects: Vec<_> = suspects.collect();
             let of_path = self.arms(&suspects, Rung::Share, direction);
             if !of_path.is_empty() {
@@ -384,17 +405,12 @@ impl Plan<'_, '_> {
     }
 
     /// Those of the interventions that are measured at a rung, and may change what is said.
-    fn arms(
-        &self,
-        wanted: &[(Option<CauseId>, ProbeKind)],
-        rung: Rung,
-        direction: Direction,
-    ) -> Vec<(Option<CauseId>, ProbeKind)> {
-        let arms = wanted.iter().copied();
-        arms.filter(|(_, kind)| rung_of(*kind) == rung)
-            .filter(|(_, kind)| self.workload(rung, Some(*kind), direction).is_some())
-            .filter(|(_, kind)| !probe_estimates::is_impossible(&self.seen.probes, *kind))
-            .filter(|(cause, kind)| self.is_undecided(*cause, *kind, direction))
+    fn arms(&self, wanted: &[Intervention], rung: Rung, direction: Direction) -> Vec<Intervention> {
+        let (arms, of) = (wanted.iter().copied(), (rung, direction));
+        arms.filter(|one| one.rung == rung)
+            .filter(|one| self.workload(rung, Some(one.kind), direction).is_some())
+            .filter(|one| !probe_estimates::is_impossible(&self.seen.probes, one.kind, of))
+            .filter(|one| self.is_undecided(*one, direction))
             .take(match (rung, self.seen.second_mount_works()) {
                 // What is refused once is refused each time: no login more than it takes to know.
                 (Rung::SystemClient | Rung::SystemProgram, None) => 1,
@@ -404,17 +420,12 @@ impl Plan<'_, '_> {
             .collect()
     }
 
-    fn block(
-        &self,
-        arms: &[(Option<CauseId>, ProbeKind)],
-        rung: Rung,
-        direction: Direction,
-    ) -> Option<Block> {
+    fn block(&self, arms: &[Intervention], rung: Rung, direction: Direction) -> Option<Block> {
         block(arms, rung, direction).filter(|block| self.has_time(block.arms.len()))
     }
 
     /// The interventions that may tell something, the most promising first, each once.
-    fn wanted(&self, rung: Rung, direction: Direction) -> Vec<(Option<CauseId>, ProbeKind)> {
+    fn wanted(&self, rung: Rung, direction: Direction) -> Vec<Intervention> {
         let mut suspects: Vec<Judged> = judge(self.seen)
             .into_iter()
             .filter(|one| one.row.layer != Layer::Rest && one.finding.reach == Reach::OnPath)
@@ -425,16 +436,16 @@ impl Plan<'_, '_> {
             .any(|one| matches!(one.state, State::Proven(_)));
         let of_suspects = suspects
             .iter()
-            .filter(|one| one.state == State::Suspected)
+            .filter(|one| one.state == State::Suspected && !one.finding.is_far)
             .flat_map(|one| {
-                one.row
-                    .probes
-                    .iter()
-                    .map(|(kind, _)| (Some(one.row.id), *kind))
+                one.row.probes.iter().map(|(kind, _)| Intervention {
+                    cause: Some(one.row.id),
+                    kind: *kind,
+                    rung: rung_of(*kind, one.finding.is_of_programs),
+                })
             });
         let splitters: &[ProbeKind] = match (rung, direction) {
-            (Rung::SystemClient, _) => &[ProbeKind::MountOptions],
-            (Rung::SystemProgram, _) => &[],
+            (Rung::SystemClient | Rung::SystemProgram, _) => &[ProbeKind::MountOptions],
             (Rung::Tcp, _) => &[ProbeKind::Streams, ProbeKind::Segment],
             (_, Direction::Read) => &[
                 ProbeKind::Sessions,
@@ -450,40 +461,44 @@ impl Plan<'_, '_> {
             ],
         };
         // What a counter proves needs no splitting.
-        let is_split = !is_proven || rung == Rung::SystemClient;
+        let is_split = !is_proven || is_of_system(rung);
         let splitters = splitters.iter().filter(|_| is_split);
-        let mut wanted: Vec<(Option<CauseId>, ProbeKind)> = Vec::new();
-        let all = of_suspects.chain(splitters.map(|kind| (None, *kind)));
-        for one in all {
-            if wanted.iter().all(|known| known.1 != one.1) {
+        let splitter = |kind| Intervention {
+            cause: None,
+            kind,
+            rung: rung_of(kind, rung == Rung::SystemProgram),
+        };
+        let mut wanted: Vec<Intervention> = Vec::new();
+        for one in of_suspects.chain(splitters.copied().map(splitter)) {
+            let is_same = |known: &Intervention| (known.kind, known.rung) == (one.kind, one.rung);
+            if !wanted.iter().any(is_same) {
                 wanted.push(one);
             }
         }
-        let nothing_gains = wanted
-            .iter()
-            .all(|(cause, kind)| !self.is_undecided(*cause, *kind, direction))
-            && !wanted.iter().any(|(_, kind)| {
-                let found = self.found(*kind, direction);
+        let nothing_gains = wanted.iter().all(|one| !self.is_undecided(*one, direction))
+            && !wanted.iter().any(|one| {
+                let found = self.found(*one, direction);
                 found.is_some_and(|found| found.loss == Loss::Loses)
             });
         // Where two limits are alike, taking one away gains nothing.
         if nothing_gains && rung == Rung::Share && !is_proven {
-            wanted.push((None, ProbeKind::AllReliefs));
+            wanted.push(splitter(ProbeKind::AllReliefs));
         }
         wanted
     }
 
-    fn found(&self, kind: ProbeKind, direction: Direction) -> Option<Sequential> {
-        self.seen.probed_in(kind, rung_of(kind), direction)
+    fn found(&self, one: Intervention, direction: Direction) -> Option<Sequential> {
+        self.seen.probed_in(one.kind, one.rung, direction)
     }
 
     /// Whether another block may change what an intervention says.
-    fn is_undecided(&self, cause: Option<CauseId>, kind: ProbeKind, direction: Direction) -> bool {
-        let Some(found) = self.found(kind, direction) else {
+    fn is_undecided(&self, one: Intervention, direction: Direction) -> bool {
+        let Some(found) = self.found(one, direction) else {
             return true;
         };
-        let row = cause.and_then(|cause| CAUSES.iter().find(|row| row.id == cause));
-        let prove = row.and_then(|row| row.probes.iter().find(|(of, _)| *of == kind));
+        let row = one.cause;
+        let row = row.and_then(|cause| CAUSES.iter().find(|row| row.id == cause));
+        let prove = row.and_then(|row| row.probes.iter().find(|(of, _)| *of == one.kind));
         match prove {
             // What costs something is decided where it costs enough, and not only where it gains nothing.
             Some((_, prove @ Prove::Burden(_))) => {
@@ -522,14 +537,15 @@ impl Plan<'_, '_> {
 }
 
 /// Interventions with their control; none without any.
-fn block(arms: &[(Option<CauseId>, ProbeKind)], rung: Rung, direction: Direction) -> Option<Block> {
-    let why = match arms.first()? {
-        (Some(cause), _) => Purpose::Cause(*cause),
+fn block(arms: &[Intervention], rung: Rung, direction: Direction) -> Option<Block> {
+    let first = arms.first()?;
+    let why = match (first.cause, first.kind) {
+        (Some(cause), _) => Purpose::Cause(cause),
         (None, ProbeKind::AllReliefs) => Purpose::Reliefs,
-        (None, kind) => Purpose::Splitter(*kind),
+        (None, kind) => Purpose::Splitter(kind),
     };
     let control = std::iter::once((rung, None, direction));
-    let changed = arms.iter().map(|(_, kind)| (rung, Some(*kind), direction));
+    let changed = arms.iter().map(|one| (rung, Some(one.kind), direction));
     Some(Block {
         why,
         arms: control.chain(changed).collect(),

@@ -1,8 +1,9 @@
 //! What is worth knowing and no fault.
 
 use locale::{Message, say};
-use record::{Medium, Nic};
+use record::{Direction, Medium, Nic};
 
+use super::causes::small_requests;
 use super::egress_nics::{Sender, alternative, in_subnet, is_cable, ports, senders, tunnel_name};
 use super::evidence::Evidence;
 use super::ladder::{ABOVE_CEILING, DIRECTIONS};
@@ -26,7 +27,20 @@ pub(super) fn remarks(seen: &Evidence, headline: &Message) -> Vec<Cause> {
     remarks.extend(local_disk(seen));
     remarks.extend(silent_addresses(seen));
     remarks.extend(missing(seen));
+    remarks.extend(small_requests(seen));
     remarks
+}
+
+/// Small requests that cost nothing of what was measured: those who wait for each one lose by them.
+fn small_requests(seen: &Evidence) -> Option<Cause> {
+    let small = small_requests::small(seen)?;
+    let is_well =
+        |direction: &Direction| seen.loss(RungName::Share, *direction) == Some(Loss::DoesNotLose);
+    if !small.kinds.iter().all(is_well) {
+        return None;
+    }
+    let text = small.said_by(say("small-requests-here"));
+    Some(Cause::seen("small-requests", text, Trust::Measured))
 }
 
 /// Facts that could not be had, so that what follows from them stays open.

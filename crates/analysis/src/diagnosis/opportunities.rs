@@ -1,7 +1,9 @@
 //! What would be faster though nothing is wrong: more links, larger frames. Predictions are measured or computed.
 
 use locale::{Argument, Message, say};
-use record::{HostName, Identity, KnobId, Level, Nic, ProbeKind, Rung, Setting, Target, Value};
+use record::{
+    Direction, HostName, Identity, KnobId, Level, Nic, ProbeKind, Rung, Setting, Target, Value,
+};
 
 use super::evidence::Evidence;
 use super::jumbo_frames_and_other_hosts::{JUMBO_MTU, names, own_segment, unproven_neighbours};
@@ -30,23 +32,42 @@ pub(super) fn fixes(seen: &Evidence) -> Vec<(bool, Fix)> {
     channels.chain(frames.map(|fix| (false, fix))).collect()
 }
 
-/// How much faster several channels are, in the direction that gains less, where the ladder measured both.
-pub(super) fn channels_gain(seen: &Evidence) -> Option<Sequential> {
-    let gains = DIRECTIONS.into_iter().filter_map(|direction| {
-        let of = |rung: Rung| {
-            let trials = seen.trials.iter();
-            trials.filter(move |trial| trial.rung == rung && trial.direction == direction)
-        };
-        let blocks = of(Rung::Channels).filter_map(|several| {
-            let mut ones = of(Rung::Share);
-            let one = ones.find(|one| one.repetition == several.repetition)?;
-            let is_spoiled = one.is_spoiled || several.is_spoiled;
-            Some((is_spoiled, (one.rate, several.rate)))
-        });
-        judge(&fair(&blocks.collect::<Vec<_>>()))
+/// How much faster several channels are in a direction, where the ladder measured that.
+fn gain_in(seen: &Evidence, direction: Direction) -> Option<Sequential> {
+    let of = |rung: Rung| {
+        let trials = seen.trials.iter();
+        trials.filter(move |trial| trial.rung == rung && trial.direction == direction)
+    };
+    let blocks = of(Rung::Channels).filter_map(|several| {
+        let mut ones = of(Rung::Share);
+        let one = ones.find(|one| one.repetition == several.repetition)?;
+        let is_spoiled = one.is_spoiled || several.is_spoiled;
+        Some((is_spoiled, (one.rate, several.rate)))
     });
-    let least = gains.min_by(|one, two| one.ratio.value.total_cmp(&two.ratio.value));
-    least.or_else(|| seen.probed(ProbeKind::Channels, Rung::Share))
+    judge(&fair(&blocks.collect::<Vec<_>>()))
+}
+
+/// The same in the direction that gains less; or in the one that is proven to gain, and that direction, where the other one is
+/// held by something that several links do not overcome, and is not slower by them.
+fn channels_gain(seen: &Evidence) -> Option<(Sequential, Option<Direction>)> {
+    let gains = DIRECTIONS
+        .into_iter()
+        .filter_map(|direction| Some((gain_in(seen, direction)?, direction)));
+    let mut gains: Vec<(Sequential, Direction)> = gains.collect();
+    gains.sort_by(|one, two| one.0.ratio.value.total_cmp(&two.0.ratio.value));
+    let is_proven = |(gain, _): &(Sequential, Direction)| gain.loss == Loss::Loses;
+    let is_no_slower = |(gain, _): &(Sequential, Direction)| gain.ratio.value >= 1.0;
+    let has_one = gains.iter().any(is_proven) && !gains.iter().all(is_proven);
+    match gains.pop() {
+        Some((most, direction)) if has_one && gains.iter().all(is_no_slower) => {
+            Some((most, Some(direction)))
+        }
+        most => {
+            let least = gains.into_iter().next().or(most).map(|(gain, _)| gain);
+            let least = least.or_else(|| seen.probed(ProbeKind::Channels, Rung::Share))?;
+            Some((least, None))
+        }
+    }
 }
 
 /// Several channels are proven to move more than the links in use: the others lie idle. That is an improvement and no
@@ -56,9 +77,13 @@ pub(super) fn idle(seen: &Evidence) -> Option<Message> {
     if used == 0 || seen.idle_links() == 0 {
         return None;
     }
-    let gain = channels_gain(seen).filter(|gain| gain.loss == Loss::Loses)?;
     let text = say(IDLE).count("used", used).count("usable", usable);
-    Some(text.ratio("gain", gain.ratio.value))
+    let (gain, direction) = channels_gain(seen).filter(|(gain, _)| gain.loss == Loss::Loses)?;
+    let text = text.ratio("gain", gain.ratio.value);
+    Some(match direction {
+        Some(direction) => text.with("direction", direction),
+        None => text,
+    })
 }
 
 /// Whether the size of frames was shown to matter: smaller segments cost, or the line itself is what is full, of
@@ -88,7 +113,12 @@ fn channels(seen: &Evidence) -> Option<(bool, Fix)> {
         return None;
     }
     // What was measured is not computed once more.
-    let measured = channels_gain(seen).map(|gain| gain.ratio);
+    let measured = channels_gain(seen).map(|(gain, direction)| {
+        let caveat = direction.map(|it| say("gain-caveat.in-direction").with("direction", it));
+        let mut ratio = gain.ratio;
+        ratio.caveats.extend(caveat);
+        ratio
+    });
     // A link that is dead or as slow as to gain nothing is not worth it.
     let is_dead = |pair: &Pair| !seen.used.contains(pair) && seen.is_dead(pair.near, pair.remote);
     if seen.usable.iter().any(is_dead) {

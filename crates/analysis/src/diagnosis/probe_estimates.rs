@@ -38,11 +38,11 @@ pub(super) fn blocks(
     fair(&blocks)
 }
 
-/// Whether an arm failed wherever it was tried, so that it cannot prove anything here.
-pub(super) fn is_impossible(probes: &[ProbeTrial], kind: ProbeKind) -> bool {
+/// Whether an arm of a rung and a direction failed each time, so that it cannot prove anything there.
+pub(super) fn is_impossible(probes: &[ProbeTrial], kind: ProbeKind, of: (Rung, Direction)) -> bool {
     let mut arms = probes
         .iter()
-        .filter(|trial| trial.changed == Some(kind))
+        .filter(|trial| trial.changed == Some(kind) && (trial.rung, trial.direction) == of)
         .peekable();
     arms.peek().is_some() && arms.all(|arm| arm.rate.is_none())
 }

@@ -1,12 +1,13 @@
 //! A path that would hold more than a host has room for.
 
 use locale::{Message, say};
-use record::{Direction, HostFacts, Rung, Target, Value};
+use record::{Direction, HostFacts, ProbeKind, Rung, Target, Value};
 
 use super::evidence::Evidence;
 use super::finding::{Advice, Decider, Finding, setting};
 use super::ladder::DIRECTIONS;
 use crate::RungName;
+use crate::rung_and_probe_verdict::Loss;
 
 /// A path whose round trip asks for more than small buffers.
 const LONG_NANOSECONDS: u64 = 1_000_000;
@@ -27,6 +28,12 @@ const WAITED: f64 = 0.45;
 const TINY_WINDOW_BYTES: u64 = 48 << 10;
 /// A buffer that is set to less than this bounds a session, however near the server is.
 const SET_BYTES_MIN: u64 = 1 << 20;
+/// The same at most.
+const FILLED_MOST: f64 = 1.2;
+/// What a second session gains at least where each is held by a buffer of its own.
+const GAIN_OF_TWO: f64 = 1.5;
+/// What Linux makes of a buffer that is asked for (socket(7)).
+const OF_ASKED: f64 = 2.0;
 /// The setting of a host without which a window has 16 bits.
 const SCALING: &str = "tcp.window_scaling";
 /// The one without which a receive buffer keeps the size that it begins with.
@@ -241,7 +248,9 @@ fn too_small(
         true => Finding::counted(text, advice),
         false => Finding::suspected(text, Decider::Tune, advice),
     };
-    Some((which, finding))
+    let server = seen.network.server;
+    let is_far = server.is_some_and(|server| server.name == host.name);
+    Some((which, finding.far_if(is_far)))
 }
 
 /// Whether our end, as a sender, spent its time waiting for that buffer.
@@ -286,13 +295,40 @@ fn by_socket_options(seen: &Evidence, direction: Direction) -> Option<(Buffer, F
     let text = say(id).with("direction", direction).bytes("size", size);
     let advice = Advice::new(say("fix.socket-options").with("option", format!("{option}{size}")))
         .gains(seen.gain());
-    // The size alone makes it a suspect; that our writes wait for it proves it.
-    let is_full = direction == Direction::Write && waits_for_receiver(seen, Rung::Share);
+    // The size alone makes it a suspect; that our writes wait for it proves it, or that each connection has no more than
+    // fits through it, and two have twice that.
+    let is_full = match direction {
+        Direction::Write => waits_for_receiver(seen, Rung::Share),
+        Direction::Read => match of_two(seen)? {
+            Some(gain) => gain >= GAIN_OF_TWO && is_held_alone(seen, size as f64 * OF_ASKED),
+            None => false,
+        },
+    };
     let found = match is_full && long_round_trip(seen).is_some() {
         true => Finding::counted(text, advice),
-        false => Finding::suspected(text, Decider::Tune, advice),
+        false => Finding::suspected(text, Decider::Hand("decide.socket-options"), advice),
     };
-    Some((which, found))
+    Some((which, found.far_if(true)))
+}
+
+/// What a second session gains reading, each with a buffer of its own, if it was tried and does; nothing at all where it
+/// gains nothing, so that no limit of one connection is what holds them.
+#[expect(clippy::option_option, reason = "not tried, and ruled out")]
+fn of_two(seen: &Evidence) -> Option<Option<f64>> {
+    let found = seen.probed_in(ProbeKind::Sessions, Rung::Share, Direction::Read);
+    match found.map(|found| (found.loss, found.ratio.value)) {
+        Some((Loss::DoesNotLose, _)) => None,
+        Some((Loss::Loses, gain)) => Some(Some(gain)),
+        Some((Loss::CannotTell { .. }, _)) | None => Some(None),
+    }
+}
+
+/// Whether one connection reads about what fits through a buffer.
+fn is_held_alone(seen: &Evidence, buffer: f64) -> bool {
+    Path::of(seen, Direction::Read).is_some_and(|path| {
+        let fits = buffer * 1e9 / path.round_trip as f64;
+        (FILLED..=FILLED_MOST).contains(&(path.moved / fits))
+    })
 }
 
 /// A far end that has no room, as the window says that it tells us.
@@ -321,7 +357,7 @@ fn by_window(seen: &Evidence, direction: Direction) -> Option<(Buffer, Finding)>
         (None, None) => return None,
     };
     let advice = Advice::of("fix.server-receive-buffer").gains(seen.gain());
-    Some((Buffer::Receive, Finding::counted(text, advice)))
+    Some((Buffer::Receive, Finding::counted(text, advice).far_if(true)))
 }
 
 /// A server that answers at once, sends far less than the path holds, and no more in one round trip than
@@ -348,7 +384,8 @@ fn by_flight(seen: &Evidence, direction: Direction) -> Option<(Buffer, Finding)>
     let text = say("send-buffer-small.flight").bytes("flight", flight as u64);
     let advice = Advice::of("fix.server-send-buffer").gains(seen.gain());
     let decider = Decider::Hand("decide.ss-at-server");
-    Some((Buffer::Send, Finding::suspected(text, decider, advice)))
+    let found = Finding::suspected(text, decider, advice);
+    Some((Buffer::Send, found.far_if(true)))
 }
 
 fn long_round_trip(seen: &Evidence) -> Option<u64> {

@@ -366,7 +366,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 60] = [
+const FAULTS: [(&str, bool, Inject); 62] = [
     ("mount-old-dialect", true, |well| {
         well.mounted("rw,vers=2.0,rsize=65536,wsize=65536", [60.0, 60.0]);
     }),
@@ -418,8 +418,41 @@ const FAULTS: [(&str, bool, Inject); 60] = [
         well.facts[1].nics[0].speed = Some(BitsPerSecond::new(GIGABIT / 10));
         well.records = ladder([11.76, 11.75, 11.7, 11.71]);
     }),
+    ("slow-link", true, |well| {
+        // Between the ends of the second link.
+        well.second_link(GIGABIT);
+        well.channels([117.0, 12.2]);
+        let Some(Record::Trial(read)) = well.records.last() else {
+            unreachable!("it was pushed")
+        };
+        let mut write = read.clone();
+        if let Workload::Share(share) = &mut write.workload {
+            share.direction = Direction::Write;
+        }
+        well.records.push(Record::Trial(write));
+    }),
     ("faster-path-unused", true, |well| {
         well.second_link(10 * GIGABIT)
+    }),
+    ("faster-path-unused", true, |well| {
+        // The server answers by the slower of two links.
+        well.second_link(GIGABIT);
+        well.speed(10 * GIGABIT);
+        well.records = ladder([117.5, 1170.0, 117.4, 1165.0]);
+        well.loads(0.0, 0.0, 0.3);
+        well.trials(|trial| {
+            let load = |nic: &str, received: u64| NicLoad {
+                nic: nic.into(),
+                received: Bytes::new(received),
+                sent: Bytes::new(1000),
+                damaged: 0,
+                dropped: 0,
+            };
+            let Outcome::Measured(result) = &trial.outcome else {
+                return;
+            };
+            trial.loads[0].nics = vec![load("a0", 1000), load("a1", result.bytes().get())];
+        });
     }),
     ("two-nics-one-subnet", true, |well| {
         let twin = real_nic("a1", 3, "10.77.1.11");
@@ -467,7 +500,7 @@ const FAULTS: [(&str, bool, Inject); 60] = [
         well.advertise(&[]);
         well.path.addresses = vec![way("10.77.1.2"), way("10.77.2.2")];
     }),
-    ("advertised-wrong", true, |well| {
+    ("advertised-wrong", false, |well| {
         well.second_link(GIGABIT);
         well.advertise(&[
             ("10.77.1.2", GIGABIT, true),
@@ -2136,6 +2169,42 @@ fn a_faster_link_that_the_list_denies_rss_is_named_unless_it_is_right_about_it()
     assert_eq!(named((GIGABIT / 2, 4), [true, false], true), "");
 }
 
+#[test]
+fn a_speed_in_the_list_that_our_own_nics_exceed_proves_nothing() {
+    let slow = ("10.77.2.2", GIGABIT / 10, true);
+    let list = [("10.77.1.2", GIGABIT, true), slow];
+    let mut two_nics = Well::new();
+    two_nics.second_link(GIGABIT);
+    two_nics.advertise(&list);
+    let said = two_nics.said(false);
+    let [doubted] = &said.causes[..] else {
+        panic!("{said:#?}")
+    };
+    assert_eq!((doubted.state, said.named()), (State::Unknowable, None));
+    assert!(flat(&doubted.text).starts_with("advertised-wrong.doubted address=10.77.2.2"));
+    // One NIC of ours that leads to both of the server's, and two that are faster than all of the server's.
+    let mut one_nic = Well::new();
+    let second = real_nic("a1", 3, "10.77.2.1").addresses;
+    one_nic.facts[0].nics[0].addresses.extend(second);
+    one_nic.advertise(&list);
+    let mut faster = Well::new();
+    faster.second_link(10 * GIGABIT);
+    faster.facts[0].nics[0].speed = Some(BitsPerSecond::new(10 * GIGABIT));
+    faster.advertise(&[("10.77.1.2", GIGABIT, true), ("10.77.2.2", GIGABIT, true)]);
+    for well in [one_nic, faster] {
+        assert_eq!(ids(&well.said(false).causes), [""; 0]);
+    }
+    // A third NIC may lead to what the list lacks.
+    let mut third = Well::new();
+    third.second_link(GIGABIT);
+    third.facts[0].nics.push(real_nic("a2", 4, "10.77.3.1"));
+    let said = third.said(false);
+    assert_eq!(
+        (ids(&said.causes), said.named()),
+        (vec!["advertised-wrong"], None)
+    );
+}
+
 /// The server lists the bridge of its containers, where none of our NICs is.
 #[test]
 fn an_interface_that_nobody_reaches_may_be_without_rss() {
@@ -2148,6 +2217,46 @@ fn an_interface_that_nobody_reaches_may_be_without_rss() {
     for with_server in [true, false] {
         assert_eq!(well.said(with_server).causes, []);
     }
+}
+
+#[test]
+fn links_that_gain_in_one_direction_are_said_to_lie_idle() {
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    let reads = [233.0, 233.2, 232.8, 233.0];
+    // Something that several links do not overcome holds these.
+    let writes = [121.0, 180.0, 112.0, 150.0];
+    for (direction, rates) in [(Direction::Read, reads), (Direction::Write, writes)] {
+        well.records.extend(rung(Rung::Channels, direction, &rates));
+    }
+    well.over_both_links();
+    let headline = well.said(true).headline;
+    assert_eq!(headline.id, "headline.one-link-idle");
+    assert!(flat(&headline).contains("direction.read"), "{headline:?}");
+}
+
+#[test]
+fn a_buffer_of_the_server_is_not_ruled_out_by_a_smaller_one_of_ours() {
+    let first = |two_sessions: Option<f64>| {
+        let mut well = Well::new();
+        well.records = ladder([117.0, 117.0, 80.0, 116.0]);
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(2_000_000));
+        well.path.settings.push(socket_options("SO_SNDBUF=98304"));
+        let ours = (ProbeKind::SendBuffer, 1.0);
+        let sessions = two_sessions.map(|gain| (ProbeKind::Sessions, gain));
+        for (kind, gain) in [ours].into_iter().chain(sessions) {
+            let gains = [gain, 1.001 * gain, 0.999 * gain, gain];
+            well.probes_of(Rung::Share, Direction::Read, kind, 80.0, &gains);
+        }
+        let said = well.said(true);
+        said.named().map(|first| (first.id.clone(), first.state))
+    };
+    let small = |state| Some(("send-buffer-small".to_owned(), state));
+    assert_eq!(first(None), small(State::Suspected));
+    // Two sessions have a buffer each; what loses packets gains by them as well, and not twice as much.
+    assert_eq!(first(Some(1.9)), small(State::Proven(Proof::Counter)));
+    assert_eq!(first(Some(1.2)), small(State::Suspected));
+    assert_ne!(first(Some(1.0)), small(State::Suspected));
 }
 
 /// NICs of virtual machines have no rate, and what went through them is known all the same.

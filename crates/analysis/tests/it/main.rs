@@ -6,6 +6,7 @@ mod diagnosis_source_files;
 mod experiments;
 mod headline_consistency;
 mod injected_faults;
+mod mount_for_programs;
 mod mounted_share;
 mod run_builder;
 mod several_connections;

@@ -14,13 +14,13 @@ use crate::run_builder::{self, GIGABIT, rung};
 
 const GOOD: &str = "rw,vers=3.1.1,uid=1000,username=ann,rsize=4194304,wsize=4194304";
 
-fn first(said: &Diagnosis) -> (&str, State) {
+pub(crate) fn first(said: &Diagnosis) -> (&str, State) {
     let first = said.named().expect("a cause");
     (first.id.as_str(), first.state)
 }
 
 /// The line that mounts again.
-fn line(said: &Diagnosis) -> &str {
+pub(crate) fn line(said: &Diagnosis) -> &str {
     let fix = said.fixes.first().expect("a remedy");
     assert_eq!(fix.id, "mount-again");
     assert_eq!(fix.commands.len(), 3, "{fix:?}");
@@ -116,7 +116,7 @@ fn what_is_wrong_in_the_options_is_named_and_mended_in_one_line() {
 }
 
 /// What the line that mounts again was measured to gain.
-fn measured_gain(said: &Diagnosis) -> &Estimate {
+pub(crate) fn measured_gain(said: &Diagnosis) -> &Estimate {
     let fix = said.fixes.first().expect("a remedy");
     assert_eq!(
         (fix.id.as_str(), fix.trust),
@@ -126,7 +126,7 @@ fn measured_gain(said: &Diagnosis) -> &Estimate {
 }
 
 /// What gains, in each of four blocks of a second mount that changes something.
-fn tried(well: &mut Well, kind: ProbeKind, control: f64, gain: f64) {
+pub(crate) fn tried(well: &mut Well, kind: ProbeKind, control: f64, gain: f64) {
     tried_at(
         well,
         (Rung::SystemClient, Direction::Read),
@@ -137,7 +137,7 @@ fn tried(well: &mut Well, kind: ProbeKind, control: f64, gain: f64) {
 }
 
 /// The same at another rung, or in another direction.
-fn tried_at(
+pub(crate) fn tried_at(
     well: &mut Well,
     (rung, direction): (Rung, Direction),
     kind: ProbeKind,
@@ -160,10 +160,17 @@ fn a_second_mount_proves_what_it_gains() {
     let gain = measured_gain(&said);
     let [low, high] = gain.interval.expect("several blocks");
     assert!(low <= 1.98 && 1.98 <= high, "{gain:?}");
-    // What gains nothing is no cause.
+    // What gains nothing is no cause, once both directions that lose were tried.
     let mut well = two_links();
     well.mounted(GOOD, [116.9, 116.5]);
     tried(&mut well, ProbeKind::MountConnections, 116.9, 1.0);
+    assert_eq!(ids(&well.said(true).ruled_out), [""; 0]);
+    let [(kind, Direction::Write, _)] = &planned(&well)[..] else {
+        panic!("one arm that writes")
+    };
+    assert_eq!(*kind, ProbeKind::MountConnections);
+    let at = (Rung::SystemClient, Direction::Write);
+    tried_at(&mut well, at, ProbeKind::MountConnections, 116.5, 1.0);
     let said = well.said(true);
     assert_eq!(ids(&said.causes), [""; 0]);
     assert_eq!(ids(&said.ruled_out), ["mount-one-connection"]);
@@ -177,7 +184,10 @@ fn of_two_limits_that_are_alike_none_is_ruled_out_by_what_it_gains_alone() {
     let mut well = two_links();
     well.mounted(both, [60.0, 60.0]);
     for kind in [ProbeKind::MountConnections, ProbeKind::MountRequests] {
-        tried(&mut well, kind, 60.0, 1.0);
+        for direction in [Direction::Read, Direction::Write] {
+            let at = (Rung::SystemClient, direction);
+            tried_at(&mut well, at, kind, 60.0, 1.0);
+        }
     }
     let said = well.said(true);
     assert_eq!(
@@ -219,7 +229,7 @@ fn a_second_mount_that_fails_leaves_it_to_the_user() {
 }
 
 /// The next block of trials.
-fn next_trials(well: &Well, mode: Mode) -> Vec<(Stage, Workload)> {
+pub(crate) fn next_trials(well: &Well, mode: Mode) -> Vec<(Stage, Workload)> {
     let trials = well.records.iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(&**trial),
         _ => None,
@@ -248,7 +258,7 @@ fn next_trials(well: &Well, mode: Mode) -> Vec<(Stage, Workload)> {
 }
 
 /// The second mounts of the next block of trials, each with what it changes and in which direction.
-fn planned(well: &Well) -> Vec<(ProbeKind, Direction, SecondMount)> {
+pub(crate) fn planned(well: &Well) -> Vec<(ProbeKind, Direction, SecondMount)> {
     let trials = next_trials(well, Mode::Thorough).into_iter();
     let second = trials.filter_map(|(stage, workload)| {
         let Workload::Folder(folder) = workload else {
@@ -310,137 +320,6 @@ fn a_second_mount_changes_one_thing_or_all_and_keeps_the_rest() {
     assert_eq!(kinds, [ProbeKind::MountConnections]);
 }
 
-/// A mount that is well but for its cache, and what two rounds say of programs.
-fn without_cache(read: [f64; 2]) -> Well {
-    let mut well = Well::new();
-    let options = "rw,vers=3.1.1,cache=none,uid=1000,rsize=4194304,wsize=4194304";
-    well.mounted(options, [116.9, 116.5]);
-    for direction in [Direction::Read, Direction::Write] {
-        let rates = if direction == Direction::Read {
-            read
-        } else {
-            [110.0, 110.2]
-        };
-        for rung in [Rung::SystemProgram, Rung::SystemCopy] {
-            well.records
-                .extend(run_builder::rung(rung, direction, &rates));
-        }
-    }
-    well
-}
-
-#[test]
-fn a_cache_that_is_off_costs_programs_and_a_second_mount_proves_it() {
-    let mut well = without_cache([40.0, 40.2]);
-    let said = well.said(true);
-    assert_eq!(first(&said), ("mount-cache-off", State::Suspected));
-    assert_eq!(
-        (said.first_loss, said.headline.id),
-        (None, "headline.suspected")
-    );
-    assert_eq!(
-        line(&said),
-        "sudo mount -t cifs //10.77.1.2/media '/mnt/my media' -o credentials=FILE,uid=1000,vers=3.1.1"
-    );
-    // What a program gets, with and without it, in the direction that loses.
-    assert_eq!(next_trials(&well, Mode::Quick), []);
-    let arms: Vec<_> = (next_trials(&well, Mode::Normal).into_iter())
-        .map(|(stage, workload)| {
-            let Workload::Task(work) = workload else {
-                panic!("{workload:?}")
-            };
-            let Stage::Probe { rung, changed, .. } = stage else {
-                panic!("{stage:?}")
-            };
-            assert!(matches!(work.task, Task::Stream(_)), "{work:?}");
-            assert_eq!(
-                (rung, work.direction),
-                (Rung::SystemProgram, Direction::Read)
-            );
-            let options = work.second_mount.map(|mount| mount.options);
-            assert_eq!(options.is_some(), changed == Some(ProbeKind::MountCache));
-            options
-        })
-        .collect();
-    assert_eq!(arms.len(), 2);
-    let second = arms.into_iter().flatten().next();
-    assert_eq!(second.as_deref(), Some("uid=1000,vers=3.1.1,nosharesock"));
-    let at = (Rung::SystemProgram, Direction::Read);
-    tried_at(&mut well, at, ProbeKind::MountCache, 40.0, 2.5);
-    let said = well.said(true);
-    assert_eq!(
-        first(&said),
-        ("mount-cache-off", State::Proven(Proof::Relieved))
-    );
-    assert_eq!(
-        (said.first_loss, said.headline.id),
-        (None, "headline.found")
-    );
-    let gain = measured_gain(&said);
-    assert!((2.4..2.6).contains(&gain.value), "{gain:?}");
-    assert_eq!(next_trials(&well, Mode::Normal), []);
-    // What gains nothing is no cause.
-    let mut well = without_cache([40.0, 40.2]);
-    tried_at(&mut well, at, ProbeKind::MountCache, 40.0, 1.0);
-    let said = well.said(true);
-    assert_eq!(
-        (ids(&said.causes), ids(&said.ruled_out)),
-        (vec![], vec!["mount-cache-off"])
-    );
-    assert!(said.fixes.iter().all(|fix| fix.id != "mount-again"));
-}
-
-#[test]
-fn a_cache_that_is_off_is_ruled_out_by_all_directions_that_lose() {
-    let mut well = without_cache([60.0, 60.2]);
-    // What is written is waited for, with a cache too.
-    let rung = Rung::SystemProgram;
-    well.replace_rates(rung, Direction::Write, &[50.0, 50.2]);
-    let mut tried = |direction, gain: f64| {
-        tried_at(
-            &mut well,
-            (rung, direction),
-            ProbeKind::MountCache,
-            50.0,
-            gain,
-        );
-        (well.said(true), next_trials(&well, Mode::Normal))
-    };
-    let (said, next) = tried(Direction::Write, 1.0);
-    assert_eq!(first(&said), ("mount-cache-off", State::Suspected));
-    let directions: Vec<_> = next.iter().map(|(_, it)| it.direction()).collect();
-    assert_eq!(directions, [Direction::Read; 2]);
-    let (said, next) = tried(Direction::Read, 1.0);
-    assert_eq!(ids(&said.ruled_out), ["mount-cache-off"]);
-    assert_eq!(next, []);
-}
-
-#[test]
-fn a_cache_that_is_off_is_no_cause_of_what_programs_or_the_mount_do_not_lose() {
-    // Programs get what the mount can.
-    let well = without_cache([112.0, 112.2]);
-    assert_eq!(ids(&well.said(true).causes), [""; 0]);
-    assert_eq!(next_trials(&well, Mode::Normal), []);
-    // What the mount can is measured past its cache.
-    let mut well = without_cache([40.0, 40.2]);
-    well.path.mount.as_mut().unwrap().options += ",sync";
-    well.replace_rates(
-        Rung::SystemClient,
-        Direction::Write,
-        &[60.0, 60.1, 59.9, 60.0],
-    );
-    let said = well.said(true);
-    assert_eq!(first(&said), ("mount-sync", State::Suspected));
-    assert_eq!(ids(&said.causes), ["mount-sync", "mount-cache-off"]);
-    let planned: Vec<_> = planned(&well).into_iter().map(|(kind, ..)| kind).collect();
-    assert_eq!(planned, [ProbeKind::MountSync]);
-    assert!(
-        line(&said).ends_with(" -o credentials=FILE,uid=1000,vers=3.1.1"),
-        "{}",
-        line(&said)
-    );
-}
-
 #[test]
 fn a_newer_dialect_is_tried_with_the_connections_that_it_allows() {
     let mut well = two_links();
@@ -454,6 +333,33 @@ fn a_newer_dialect_is_tried_with_the_connections_that_it_allows() {
     let said = well.said(true);
     assert_eq!(first(&said), ("mount-old-dialect", State::Suspected));
     assert!(line(&said).ends_with(&format!(" -o credentials=FILE,{several}")));
+}
+
+#[test]
+fn what_the_other_direction_of_a_mount_loses_is_asked_of_next() {
+    let mut well = Well::new();
+    let options = "rw,sync,vers=3.1.1,rsize=65536,wsize=4194304";
+    well.mounted(options, [40.0, 60.0]);
+    tried(&mut well, ProbeKind::MountRequests, 40.0, 2.9);
+    let proven = State::Proven(Proof::Relieved);
+    assert_eq!(first(&well.said(true)), ("mount-small-requests", proven));
+    let asked = |well: &Well| {
+        let planned = planned(well).into_iter();
+        let mut asked: Vec<_> = planned
+            .map(|(kind, direction, _)| (kind, direction))
+            .collect();
+        asked.sort();
+        asked
+    };
+    // All of the line is tried where reads lose, then what writes alone feel.
+    let of_all = ProbeKind::MountOptions;
+    assert_eq!(asked(&well), [(of_all, Direction::Read)]);
+    tried(&mut well, of_all, 40.0, 2.9);
+    let write = Direction::Write;
+    assert_eq!(
+        asked(&well),
+        [(ProbeKind::MountSync, write), (of_all, write)]
+    );
 }
 
 #[test]

@@ -34,11 +34,13 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         })
     });
     let wrong = wrong.or_else(|| uneven(seen)).or_else(|| unlisted(seen));
-    wrong.map(found).or_else(|| perhaps(seen))
+    wrong
+        .map(found)
+        .or_else(|| perhaps(seen).or_else(|| doubted(seen)).map(not_knowable))
 }
 
-/// An address in the list that no NIC of ours leads to, and a NIC of ours that leads to none of the list.
-fn perhaps(seen: &Evidence) -> Option<Finding> {
+/// A NIC of ours that leads to nothing of the list, and perhaps an address in that to which none of ours leads.
+fn perhaps(seen: &Evidence) -> Option<Message> {
     let nic = seen.nic_to_nowhere()?;
     let leads_to = |entry: &&ServerInterface| {
         let nics = seen.network.client.into_iter().flat_map(|host| &host.nics);
@@ -46,13 +48,42 @@ fn perhaps(seen: &Evidence) -> Option<Finding> {
         own.any(|own| own.contains(entry.address))
     };
     let mut listed = seen.network.advertised.iter();
-    let foreign = listed.find(|entry| !leads_to(entry) && !is_link_local(entry.address))?;
-    let text = say("advertised-wrong.perhaps")
-        .with("nic", &nic.name)
-        .with("address", foreign.address);
+    let foreign = listed.find(|entry| !leads_to(entry) && !is_link_local(entry.address));
+    let text = match foreign {
+        Some(foreign) => say("advertised-wrong.perhaps").with("address", foreign.address),
+        None => say("advertised-wrong.perhaps-unlisted"),
+    };
+    Some(text.with("nic", &nic.name))
+}
+
+/// Of two links that are alike at our end, one that the server says is far slower: its own NIC may be.
+fn doubted(seen: &Evidence) -> Option<Message> {
+    if seen.network.server.is_some() {
+        return None;
+    }
+    let listed = seen.network.advertised.iter();
+    let ends = listed.filter_map(|entry| Some((entry, seen.near(entry.address)?)));
+    let ends: Vec<_> = ends.collect();
+    let is_far_less =
+        |entry: &ServerInterface, bits: u64| entry.speed.get() as f64 * FASTER <= bits as f64;
+    let (entry, (nic, bits)) = ends.iter().find(|(entry, (nic, bits))| {
+        let mut others = ends.iter();
+        is_far_less(entry, *bits)
+            && others.any(|(other, (near, alike))| {
+                near.index != nic.index && alike == bits && !is_far_less(other, *alike)
+            })
+    })?;
+    let text = say("advertised-wrong.doubted")
+        .with("address", entry.address)
+        .bits("said", entry.speed.get())
+        .with("nic", &nic.name);
+    Some(text.bits("own", *bits))
+}
+
+fn not_knowable(text: Message) -> Finding {
     let basis = Basis::OutOfSight("needs.server");
     let advice = Advice::of("fix.true-advertisement");
-    Some(Finding::new(text, basis, advice).off_path())
+    Finding::new(text, basis, advice).off_path()
 }
 
 fn found(text: Message) -> Finding {

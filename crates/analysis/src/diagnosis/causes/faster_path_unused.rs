@@ -1,11 +1,11 @@
 //! A pair of NICs that is faster than the one in use.
 
 use locale::say;
-use record::{ProbeKind, Rung, Target, Value};
+use record::{Direction, ProbeKind, Rung, Target, Value};
 
-use super::{Advice, Decider, Evidence, FASTER, Finding, PairRate, setting};
+use super::{Advice, Decider, Evidence, FASTER, Finding, PairRate, PathBack, setting};
 use crate::RungName;
-use crate::diagnosis::nic_pairs::Pair;
+use crate::diagnosis::nic_pairs::{Pair, is_link_local};
 use crate::rung_and_probe_verdict::Loss;
 use stats::Unit;
 use stats::computed;
@@ -14,6 +14,40 @@ use stats::computed;
 const METRIC_STEP: i64 = 100;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    answered_by_a_slower_one(seen).or_else(|| another_is_faster(seen))
+}
+
+/// What the server sends comes in by a slower NIC than the one that it is called from.
+fn answered_by_a_slower_one(seen: &Evidence) -> Option<Finding> {
+    let PathBack { called, back } = seen.slower_path_back()?;
+    let (fast, fast_bits) = called;
+    let (slow, slow_bits) = back;
+    let text = say("faster-path-unused.back")
+        .with("slow", &slow.name)
+        .bits("slow_rate", slow_bits)
+        .with("fast", &fast.name)
+        .bits("fast_rate", fast_bits);
+    let caveat = say("gain-caveat.at-most");
+    let gain = computed(
+        fast_bits as f64 / slow_bits as f64,
+        Unit::Ratio,
+        vec![caveat],
+    );
+    let remote = seen.used.first()?.remote;
+    let mut ours = fast.addresses.iter().map(|entry| entry.address);
+    let ours =
+        ours.find(|address| address.is_ipv4() == remote.is_ipv4() && !is_link_local(*address));
+    let look = ours.map(|address| format!("ip route get {address}  # at the server"));
+    let advice = Advice::new(say("fix.path-back").with("fast", &fast.name))
+        .gains(Some(gain))
+        .commands(look);
+    let lost = seen.first_loss().map(|rung| rung.direction);
+    let is_other = lost.is_some_and(|lost| lost != Direction::Read);
+    Some(Finding::counted(text, advice).off_path_if(is_other))
+}
+
+/// Another pair of NICs is faster than the one in use.
+fn another_is_faster(seen: &Evidence) -> Option<Finding> {
     let faster = faster(seen)?;
     let (pair, current) = (&faster.pair, &faster.current);
     let text = say("faster-path-unused")

@@ -46,16 +46,17 @@ pub(super) mod wifi_retries;
 pub(super) mod wifi_used;
 
 use locale::Message;
-use record::{MtuProof, ShareMount};
+use record::{MtuProof, Rung, ShareMount};
 
-pub(super) use super::evidence::{Evidence, PairRate, median_of};
+pub(super) use super::evidence::{Evidence, NETWORK, PairRate, PathBack, median_of};
 pub(super) use super::finding::{Advice, Basis, Decider, Finding, nic_mtu, setting};
 pub(super) use super::ladder::DIRECTIONS;
 pub(super) use super::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};
 
-/// What is suspected of a mount.
-fn suspected_of_mount(seen: &Evidence, mount: &ShareMount, text: Message) -> Finding {
-    Finding::suspected(text, second_mount(seen, mount), seen.better_mount(mount))
+/// What is suspected of a mount, and at which rung it costs something.
+fn suspected_of_mount(seen: &Evidence, mount: &ShareMount, rung: Rung, text: Message) -> Finding {
+    let advice = seen.better_mount(mount, rung);
+    Finding::suspected(text, second_mount(seen, mount), advice).at(rung)
 }
 
 /// A second mount with better options, by our own trial where that can be.

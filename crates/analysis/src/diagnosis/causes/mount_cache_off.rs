@@ -1,12 +1,13 @@
 //! A mount whose cache is off: each read and write of a program is a request that it waits for, and nothing is read ahead.
 
 use locale::say;
+use record::ProbeKind;
 
-use super::{Evidence, Finding, second_mount};
+use super::{Evidence, Finding, suspected_of_mount};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
-    let mount = seen.mount().filter(|mount| seen.may_lack_cache(mount))?;
+    let mount = seen.mount()?;
+    let rung = seen.costs_at(mount, ProbeKind::MountCache)?;
     let text = say("mount-cache-off").with("mount", mount.name());
-    let advice = seen.better_mount(mount).gains(seen.program_gain());
-    Some(Finding::suspected(text, second_mount(seen, mount), advice))
+    Some(suspected_of_mount(seen, mount, rung, text))
 }

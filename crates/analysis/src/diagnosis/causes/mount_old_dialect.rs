@@ -1,6 +1,7 @@
 //! A mount that speaks an older dialect than the server does.
 
 use locale::say;
+use record::Rung;
 
 use super::{Evidence, Finding, suspected_of_mount};
 
@@ -11,5 +12,5 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         .with("mount", mount.name())
         .with("dialect", dialect)
         .with("newer", newer);
-    Some(suspected_of_mount(seen, mount, text))
+    Some(suspected_of_mount(seen, mount, Rung::SystemClient, text))
 }

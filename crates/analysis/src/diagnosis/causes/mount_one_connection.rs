@@ -1,6 +1,7 @@
 //! A mount with one connection where several are faster.
 
 use locale::say;
+use record::Rung;
 
 use super::{Evidence, Finding, suspected_of_mount};
 
@@ -13,5 +14,5 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let text = say("mount-one-connection")
         .with("mount", mount.name())
         .count("channels", channels);
-    Some(suspected_of_mount(seen, mount, text))
+    Some(suspected_of_mount(seen, mount, Rung::SystemClient, text))
 }

@@ -3,7 +3,7 @@
 use locale::say;
 use record::{Direction, ProbeKind, Rung, Workload};
 
-use super::{Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, median_of};
+use super::{Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, NETWORK, median_of};
 use crate::RungName;
 use crate::rung_and_probe_verdict::Loss;
 use stats::Unit;
@@ -11,8 +11,6 @@ use stats::computed;
 
 /// How far the rates of a path may differ that something limits.
 const STEADY: f64 = 1.12;
-/// The part of the time of writing that TCP waits for the network where that is what limits.
-const NETWORK: f64 = 0.8;
 /// The part of what a reader asked for that waits in the network where that is what limits.
 const QUEUED: f64 = 0.25;
 
@@ -61,6 +59,10 @@ fn by_shape(seen: &Evidence) -> Option<Finding> {
     let most = rates.iter().copied().fold(0.0, f64::max);
     let is_lossy = seen.is_resent(Rung::Tcp, direction);
     if rates.len() < 4 || most > least * STEADY || is_lossy || seen.full_host().is_some() {
+        return None;
+    }
+    // What comes by another NIC is held by that one's line.
+    if direction == Direction::Read && seen.slower_path_back().is_some() {
         return None;
     }
     // What moves as a line does is held by that line.

@@ -1,7 +1,7 @@
 //! A line that is slower than its ends, or far slower than the others between the same hosts.
 
-use locale::say;
-use record::{HostFacts, Nic, ProbeKind, Rung};
+use locale::{Message, say};
+use record::{Direction, HostFacts, Nic, ProbeKind, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, GOOD_BITS, PairRate, SLOW_BITS};
 use crate::RungName;
@@ -14,7 +14,9 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         let end = slow_end(seen, pair).or_else(|| slow_end_by_word(seen, pair));
         end.or_else(|| slow_hop(seen, pair))
     });
-    in_use.or_else(|| slow_among_others(seen))
+    in_use
+        .or_else(|| slow_among_others(seen))
+        .or_else(|| slow_hop_of_channel(seen))
 }
 
 /// One end of the path in use runs far slower than the other.
@@ -65,11 +67,11 @@ fn slow_end_by_word(seen: &Evidence, pair: &Pair) -> Option<Finding> {
 
 /// Something between the ends runs at the rate of a slower line.
 fn slow_hop(seen: &Evidence, pair: &Pair) -> Option<Finding> {
+    if seen.slower_path_back().is_some() {
+        return None;
+    }
     let bits = seen.line_between(pair)?;
-    let text = say("slow-link.hop")
-        .bits("rate", bits)
-        .with("nic", &pair.near.name)
-        .with("remote", pair.remote);
+    let text = hop(say("slow-link.hop"), pair, bits);
     let advice = Advice::of("fix.slow-hop")
         .gains(seen.gain())
         .commands([format!("ethtool {}", pair.near.name)]);
@@ -78,8 +80,27 @@ fn slow_hop(seen: &Evidence, pair: &Pair) -> Option<Finding> {
     let is_shared = streams.is_some_and(|streams| streams.loss == Loss::DoesNotLose);
     Some(match is_shared && seen.loses(RungName::Tcp) {
         true => Finding::counted(text, advice),
+        false if seen.rate(RungName::Tcp, Direction::Read).is_none() => {
+            Finding::suspected(text, Decider::RawTcp, advice)
+        }
         false => Finding::suspected(text, Decider::Probe, advice),
     })
+}
+
+/// The same on a link that only several channels use.
+fn slow_hop_of_channel(seen: &Evidence) -> Option<Finding> {
+    let others = seen.usable.iter().filter(|pair| !seen.used.contains(pair));
+    let mut held = others.filter_map(|pair| Some((pair, seen.line_of_channel(pair)?)));
+    let (pair, bits) = held.next()?;
+    let advice = Advice::of("fix.slow-hop").commands([format!("ethtool {}", pair.near.name)]);
+    let text = hop(say("slow-link.hop-of-channel"), pair, bits);
+    Some(Finding::suspected(text, Decider::Elsewhere, advice).off_path())
+}
+
+fn hop(text: Message, pair: &Pair, bits: u64) -> Message {
+    text.bits("rate", bits)
+        .with("nic", &pair.near.name)
+        .with("remote", pair.remote)
 }
 
 /// One link that came up far slower than another one between the same hosts.

@@ -1,6 +1,6 @@
 //! A server that takes small requests only.
 
-use locale::say;
+use locale::{Message, say};
 use record::{Direction, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding, setting};
@@ -10,21 +10,14 @@ use crate::RungName;
 const REQUEST_BYTES_MIN: u64 = 256 << 10;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
-    let session = seen.session?;
-    let is_old = session.dialect.starts_with("2.0");
-    let small: Vec<(&str, u64, Direction)> = [
-        ("read", session.read_max.get(), Direction::Read),
-        ("write", session.write_max.get(), Direction::Write),
-    ]
-    .into_iter()
-    .filter(|(_, most, _)| *most < REQUEST_BYTES_MIN)
-    .collect();
-    let (_, most, _) = *small.first().filter(|_| !is_old)?;
-    let loses = |direction: Direction| seen.may_lose_in(RungName::Share, direction);
-    let costs = small.iter().any(|(_, _, direction)| loses(*direction));
-    let names: Vec<String> = small.iter().map(|(what, ..)| (*what).to_owned()).collect();
-    let settings = names.iter().filter_map(|what| {
-        let id = format!("smb.server.max_{what}");
+    let small = small(seen)?;
+    // What costs nothing of what was measured is no fault: it is remarked.
+    let mut kinds = small.kinds.iter();
+    if !kinds.any(|direction| seen.may_lose_in(RungName::Share, *direction)) {
+        return None;
+    }
+    let settings = small.kinds.iter().filter_map(|direction| {
+        let id = format!("smb.server.max_{}", direction.as_str());
         setting(
             seen.network.server,
             Target::Host,
@@ -35,13 +28,36 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let advice = Advice::of("fix.larger-requests")
         .gains(seen.gain())
         .sets(settings);
-    let text = say("small-requests")
-        .with("kinds", names)
-        .bytes("bytes", most);
-    // We cannot ask for more than the server takes; half of it shows what the size costs. What the server says is a
-    // fact, which costs a client with fewer requests under way than ours has.
-    Some(match costs {
-        true => Finding::suspected(text, Decider::Probe, advice),
-        false => Finding::counted(text, advice).off_path(),
+    let text = small.said_by(say("small-requests"));
+    // We cannot ask for more than the server takes; half of it shows what the size costs.
+    Some(Finding::suspected(text, Decider::Probe, advice))
+}
+
+/// Requests of which the server takes small ones only.
+pub(in crate::diagnosis) struct Small {
+    pub(in crate::diagnosis) kinds: Vec<Direction>,
+    /// Bytes of the largest of them.
+    most: u64,
+}
+
+impl Small {
+    pub(in crate::diagnosis) fn said_by(&self, text: Message) -> Message {
+        let kinds = self.kinds.iter().map(|kind| kind.as_str().to_owned());
+        let text = text.with("kinds", kinds.collect::<Vec<_>>());
+        text.bytes("bytes", self.most)
+    }
+}
+
+/// Those that are small, where the dialect has larger ones.
+pub(in crate::diagnosis) fn small(seen: &Evidence) -> Option<Small> {
+    let session = seen.session.filter(|it| !it.dialect.starts_with("2.0"))?;
+    let sizes = [
+        (Direction::Read, session.read_max.get()),
+        (Direction::Write, session.write_max.get()),
+    ];
+    let small = sizes.iter().filter(|(_, most)| *most < REQUEST_BYTES_MIN);
+    Some(Small {
+        most: small.clone().map(|(_, most)| *most).max()?,
+        kinds: small.map(|(direction, _)| *direction).collect(),
     })
 }

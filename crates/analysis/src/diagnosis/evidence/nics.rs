@@ -2,10 +2,23 @@
 
 use std::net::IpAddr;
 
-use record::{LinkState, MtuProof, Nic, Rung, ServerInterface};
+use record::{Direction, LinkState, MtuProof, Nic, Rung, ServerInterface};
 
 use super::Evidence;
-use crate::diagnosis::nic_pairs::{FarEnd, Pair, has_no_line, is_link_local, line_bits};
+use crate::diagnosis::egress_nics::in_subnet;
+use crate::diagnosis::ladder_and_probe_trials::{Measured, bytes_of};
+use crate::diagnosis::nic_pairs::{FASTER, FarEnd, Pair, has_no_line, is_link_local, line_bits};
+
+/// The part of what was moved that is most of it.
+const MOST: f64 = 0.8;
+
+/// NICs of the client, each with what its line carries, in bits per second.
+pub(in crate::diagnosis) struct PathBack<'a> {
+    /// The one whose address the server is called from, or the server's, if that carries less.
+    pub(in crate::diagnosis) called: (&'a Nic, u64),
+    /// The one by which the answers come.
+    pub(in crate::diagnosis) back: (&'a Nic, u64),
+}
 
 /// What is known of the rate of a pair.
 #[derive(Clone, Copy)]
@@ -25,6 +38,59 @@ impl PairRate {
 }
 
 impl<'a> Evidence<'a> {
+    /// By which other NIC the server's answers come, where that has the slower line and fills it: its routes, or those in
+    /// between, choose another path back.
+    pub(in crate::diagnosis) fn slower_path_back(&self) -> Option<PathBack<'a>> {
+        let pair = *self.used.first()?;
+        let back = Pair {
+            near: self.answered_at()?,
+            ..pair
+        };
+        let [own, _] = self.network.end_bits(&back);
+        let [near, far] = self.network.end_bits(&pair);
+        let far = far.or_else(|| self.network.advertised_bits(&pair));
+        let (bits, called) = (own?, near?.min(far.unwrap_or(u64::MAX)));
+        // Two NICs of ours in one network are another matter: there it is who answers for an address.
+        let is_beside = in_subnet(back.near, pair.remote);
+        let is_held = self.moves_as(&back, Direction::Read, bits);
+        let is_slower = called as f64 >= bits as f64 * FASTER;
+        (is_slower && is_held && !is_beside).then_some(PathBack {
+            called: (pair.near, called),
+            back: (back.near, bits),
+        })
+    }
+
+    /// The NIC of the client at which what it read came in, in each trial of one pair, where that is another one than the
+    /// one whose address it has.
+    fn answered_at(&self) -> Option<&'a Nic> {
+        let trials = self.trials.iter();
+        let reads = trials.filter(|trial| {
+            let is_meant = matches!(trial.rung, Rung::Tcp | Rung::Share);
+            is_meant && trial.direction == Direction::Read && trial.pairs.len() == 1
+        });
+        let mut found = reads.map(|trial| self.received_elsewhere(trial));
+        let first = found.next()??;
+        let is_same = |nic: Option<&Nic>| nic.is_some_and(|nic| nic.index == first.index);
+        found.all(is_same).then_some(first)
+    }
+
+    fn received_elsewhere(&self, trial: &Measured<'a>) -> Option<&'a Nic> {
+        let client = self.network.client?;
+        let near = trial.pairs.first()?.near;
+        let connections = trial.result.connections.iter();
+        let moved: f64 = connections.map(bytes_of).sum();
+        let mut loads = trial.record.loads.iter();
+        let load = loads.find(|load| load.host == client.name)?;
+        let received = |nic: &Nic| {
+            let mut nics = load.nics.iter();
+            let load = nics.find(|load| load.nic == nic.name)?;
+            Some(load.received.get() as f64 / moved)
+        };
+        let is_elsewhere = received(near)? < 1.0 - MOST;
+        let mut nics = client.nics.iter().filter(|nic| nic.index != near.index);
+        nics.find(|nic| is_elsewhere && received(nic).is_some_and(|part| part > MOST))
+    }
+
     /// Whether anything answers at an address by a NIC; nothing where the look did not try.
     pub(in crate::diagnosis) fn has_answered(&self, nic: &Nic, remote: IpAddr) -> Option<bool> {
         let mut proofs = self.path?.mtus.iter();
@@ -106,12 +172,18 @@ impl<'a> Evidence<'a> {
     /// A NIC of the client as good as the one in use of which it is not known where it leads, as the server's own
     /// NICs are not known.
     pub(in crate::diagnosis) fn nic_to_nowhere(&self) -> Option<&'a Nic> {
-        let others = self.other_nics_as_good();
-        let is_known = self.network.server.is_some();
-        if is_known || others.iter().any(|nic| self.shows_server(nic)) {
+        if self.network.server.is_some() {
             return None;
         }
-        others.into_iter().find(|nic| !self.leads_elsewhere(nic))
+        let is_listed = |nic: &Nic| {
+            let listed = self.network.advertised.iter();
+            let mut listed = listed.filter(|entry| !is_link_local(entry.address));
+            listed.any(|entry| in_subnet(nic, entry.address))
+        };
+        let leads_somewhere =
+            |nic: &Nic| self.shows_server(nic) || self.leads_elsewhere(nic) || is_listed(nic);
+        let mut others = self.other_nics_as_good().into_iter();
+        others.find(|nic| !leads_somewhere(nic))
     }
 
     /// Whether the server's own NIC is known to be what its list says of RSS. (The queues of virtual NICs
@@ -146,27 +218,17 @@ impl<'a> Evidence<'a> {
         .collect()
     }
 
-    /// What a link to one of the server's addresses really runs at: by the server's own facts, or else
-    /// by our end of it where all of our ends are alike.
+    /// What a link to one of the server's addresses really runs at, by the server's own facts. Our end of it says nothing of
+    /// that: a switch may be between the two.
     pub(in crate::diagnosis) fn real_bits(&self, address: IpAddr) -> Option<u64> {
-        if let Some(server) = self.network.server {
-            return line_bits(server.nic_with(address)?);
-        }
-        let ends: Vec<u64> = self
-            .network
-            .advertised
-            .iter()
-            .filter_map(|entry| self.near_bits(entry.address))
-            .collect();
-        let alike = ends.iter().all(|bits| Some(bits) == ends.first());
-        let ours = self.near_bits(address)?;
-        (alike && ends.len() > 1).then_some(ours)
+        line_bits(self.network.server?.nic_with(address)?)
     }
 
-    pub(in crate::diagnosis) fn near_bits(&self, address: IpAddr) -> Option<u64> {
+    /// The NIC of ours that leads to an address, and what its line carries.
+    pub(in crate::diagnosis) fn near(&self, address: IpAddr) -> Option<(&'a Nic, u64)> {
         let mut nics = self.network.client?.nics.iter();
-        let near = nics.find(|nic| nic.addresses.iter().any(|entry| entry.contains(address)))?;
-        line_bits(near)
+        let near = nics.find(|nic| in_subnet(nic, address) && !is_link_local(address))?;
+        Some((near, line_bits(near)?))
     }
 }
 

@@ -151,25 +151,77 @@ impl<'a> Evidence<'a> {
         (left < FAR_BELOW).then_some(left)
     }
 
-    /// Whether a mount keeps nothing in memory, and a program gets far less than the system's own client can.
-    pub(in crate::diagnosis) fn may_lack_cache(&self, mount: &ShareMount) -> bool {
-        let mut directions = DIRECTIONS.into_iter();
-        mount.has(CACHE_OFF)
-            && directions.any(|direction| self.left_of_program(direction).is_some())
+    /// Where something that is wrong with a mount may cost something: what the system's own client can, or else what
+    /// programs get of that; none where it costs nothing that was measured.
+    pub(in crate::diagnosis) fn costs_at(
+        &self,
+        mount: &ShareMount,
+        change: ProbeKind,
+    ) -> Option<Rung> {
+        let (client, program) = (Rung::SystemClient, Rung::SystemProgram);
+        let costs = |rung| {
+            let mut directions = DIRECTIONS.into_iter();
+            directions.any(|direction| self.costs_in(mount, change, rung, direction))
+        };
+        // What is known to cost that client nothing may cost programs the more.
+        let is_left_to_programs = costs(program) && self.is_refuted(change, client);
+        if !self.wrong_with(mount).contains(&change) {
+            None
+        } else if costs(client) && !is_left_to_programs {
+            Some(client)
+        } else {
+            costs(program).then_some(program)
+        }
     }
 
-    /// Whether an intervention is known to gain a program nothing, in each direction in which it gets far less: of what one
-    /// of them lacks, the other may have another reason.
-    pub(in crate::diagnosis) fn gains_no_program(&self, kind: ProbeKind) -> bool {
-        DIRECTIONS.into_iter().all(|direction| {
-            let found = self.probed_in(kind, Rung::SystemProgram, direction);
-            self.left_of_program(direction).is_none()
-                || found.is_some_and(|found| found.loss == Loss::DoesNotLose)
+    /// The same at a rung in one direction, for what is wrong.
+    pub(in crate::diagnosis) fn costs_in(
+        &self,
+        mount: &ShareMount,
+        change: ProbeKind,
+        rung: Rung,
+        direction: Direction,
+    ) -> bool {
+        let may_lose = match (rung, change) {
+            // A newer dialect or more connections are worth what that client can by them.
+            (Rung::SystemProgram, ProbeKind::MountDialect | ProbeKind::MountConnections) => false,
+            (Rung::SystemProgram, _) => self.left_of_program(direction).is_some(),
+            // What that client can is measured past its cache.
+            (_, ProbeKind::MountCache) => false,
+            _ => self.mount_may_lose_in(direction),
+        };
+        may_lose && self.is_felt(mount, change, direction)
+    }
+
+    /// Whether a change of a mount may make a difference in a direction.
+    fn is_felt(&self, mount: &ShareMount, change: ProbeKind, direction: Direction) -> bool {
+        match change {
+            ProbeKind::MountSync => direction == Direction::Write,
+            ProbeKind::MountRequests => self.small_request(mount, direction).is_some(),
+            _ => true,
+        }
+    }
+
+    /// Whether an intervention is known to gain nothing at a rung, in each direction in which it may: of what one of them
+    /// lacks, the other may have another reason.
+    pub(in crate::diagnosis) fn gains_nothing(&self, kind: ProbeKind, rung: Rung) -> bool {
+        self.mount().is_some_and(|mount| {
+            let mut directions = DIRECTIONS.into_iter();
+            directions.all(|direction| {
+                let found = self.probed_in(kind, rung, direction);
+                !self.costs_in(mount, kind, rung, direction)
+                    || found.is_some_and(|found| found.loss == Loss::DoesNotLose)
+            })
         })
     }
 
+    /// The same where it does not gain together with others either.
+    fn is_refuted(&self, kind: ProbeKind, rung: Rung) -> bool {
+        self.gains_nothing(kind, rung) && !self.gains_by_all_options_only(rung)
+    }
+
     /// What a program could gain if it got all that the system's own client can, in the direction that gains more.
-    pub(in crate::diagnosis) fn program_gain(&self) -> Option<Estimate> {
+    fn program_gain(&self) -> Option<Estimate> {
         let directions = DIRECTIONS.into_iter();
         let left = directions.filter_map(|direction| self.left_of_program(direction));
         at_most(left.map(|left| 1.0 / left))
@@ -183,14 +235,16 @@ impl<'a> Evidence<'a> {
         }))
     }
 
-    /// The lines that mount a share without any option that is known to cost.
-    pub(in crate::diagnosis) fn better_mount(&self, mount: &ShareMount) -> Advice {
+    /// The lines that mount a share without any option that is known to cost, and what that gains at a rung.
+    pub(in crate::diagnosis) fn better_mount(&self, mount: &ShareMount, rung: Rung) -> Advice {
         // User and password stay out of the command; Kerberos and guests need none.
         let security = mount.option("sec").unwrap_or_default();
         let has_password = !security.starts_with("krb5") && security != "none";
-        let wrong = self.wrong_with(mount);
-        let costs_client = wrong.iter().filter(|change| is_of_client(**change));
-        let is_for_several = costs_client.count() > 1;
+        let mut wrong = self.wrong_with(mount);
+        wrong.retain(|change| self.is_worth(mount, *change));
+        let tried = wrong.iter();
+        let tried = tried.filter(|change| self.tried_at(mount, **change) == rung);
+        let is_for_several = tried.count() > 1;
         let mut options = self.options(mount, &wrong);
         if has_password {
             options.insert(0, "credentials=FILE".to_owned());
@@ -213,16 +267,20 @@ impl<'a> Evidence<'a> {
             ),
             format!("# /etc/fstab: {source_there} {folder_there} cifs {options_there} 0 0"),
         ];
+        let at_most = match rung {
+            Rung::SystemProgram => self.program_gain(),
+            _ => self.mount_gain(),
+        };
         Advice::new(text)
-            .gains(self.mount_gain())
-            .gained(self.second_mount_gain(ProbeKind::MountOptions))
+            .gains(at_most)
+            .gained(self.second_mount_gain(ProbeKind::MountOptions, rung))
             .for_several(is_for_several)
             .commands(unmount.into_iter().chain(mount_so))
     }
 
-    /// What a second mount gained, as a ratio; none where it was not tried, or is not faster.
-    fn second_mount_gain(&self, kind: ProbeKind) -> Option<Estimate> {
-        let found = self.probed(kind, Rung::SystemClient)?;
+    /// What a second mount gained at a rung, as a ratio; none where it was not tried, or is not faster.
+    fn second_mount_gain(&self, kind: ProbeKind, rung: Rung) -> Option<Estimate> {
+        let found = self.probed(kind, rung)?;
         (found.loss == Loss::Loses).then_some(found.ratio)
     }
 
@@ -233,27 +291,24 @@ impl<'a> Evidence<'a> {
         tried.map(|trial| trial.rate.is_some()).max()
     }
 
-    /// Whether all better options together gain where none of them does alone.
-    pub(in crate::diagnosis) fn gains_by_all_options_only(&self) -> bool {
-        let gains = |kind| self.second_mount_gain(kind).is_some();
+    /// Whether all better options together gain at a rung where none of them does alone.
+    pub(in crate::diagnosis) fn gains_by_all_options_only(&self, rung: Rung) -> bool {
+        let gains = |kind| self.second_mount_gain(kind, rung).is_some();
         gains(ProbeKind::MountOptions) && !CHANGES.into_iter().any(gains)
     }
 
-    /// What a trial mounts that tries these better options, and keeps all others; none where they make no difference in
-    /// a direction.
+    /// What a trial of a rung mounts that tries these better options, and keeps all others; none where they make no
+    /// difference in a direction.
     pub(in crate::diagnosis) fn second_mount(
         &self,
         kind: ProbeKind,
+        rung: Rung,
         direction: Direction,
     ) -> Option<SecondMount> {
         let mount = self.mount()?;
         let mut wrong = self.wrong_with(mount);
-        wrong.retain(|change| is_of_client(*change) == is_of_client(kind));
-        let is_felt = |change: &ProbeKind| match change {
-            ProbeKind::MountSync => direction == Direction::Write,
-            ProbeKind::MountRequests => self.small_request(mount, direction).is_some(),
-            _ => true,
-        };
+        wrong.retain(|change| self.tried_at(mount, *change) == rung);
+        let is_felt = |change: &ProbeKind| self.is_felt(mount, *change, direction);
         let changes: Vec<ProbeKind> = match kind {
             // With one alone it would be the same trial.
             ProbeKind::MountOptions if wrong.len() > 1 && wrong.iter().any(is_felt) => wrong,
@@ -279,6 +334,24 @@ impl<'a> Evidence<'a> {
         })
     }
 
+    /// Where a change of a mount is tried.
+    fn tried_at(&self, mount: &ShareMount, change: ProbeKind) -> Rung {
+        let costs = self.costs_at(mount, change);
+        costs.unwrap_or(match change {
+            ProbeKind::MountCache => Rung::SystemProgram,
+            _ => Rung::SystemClient,
+        })
+    }
+
+    /// Whether the line that mounts again makes a change. Who asked for no cache may need what others write at once: it is
+    /// left where it costs nothing.
+    fn is_worth(&self, mount: &ShareMount, change: ProbeKind) -> bool {
+        change != ProbeKind::MountCache
+            || self
+                .costs_at(mount, change)
+                .is_some_and(|rung| !self.is_refuted(change, rung))
+    }
+
     /// What of a mount may be slow.
     fn wrong_with(&self, mount: &ShareMount) -> Vec<ProbeKind> {
         let is_small = |direction| self.small_request(mount, direction).is_some();
@@ -290,7 +363,7 @@ impl<'a> Evidence<'a> {
             // An old dialect allows no more, neither of these nor of connections.
             ProbeKind::MountRequests => !is_old && DIRECTIONS.into_iter().any(is_small),
             ProbeKind::MountConnections => !is_old && self.channels_for(mount).is_some(),
-            ProbeKind::MountCache => self.may_lack_cache(mount) && !self.gains_no_program(*change),
+            ProbeKind::MountCache => mount.has(CACHE_OFF),
             _ => false,
         });
         wrong.collect()
@@ -343,11 +416,6 @@ impl<'a> Evidence<'a> {
         options.extend(channels.map(|count| format!("multichannel,max_channels={count}")));
         options
     }
-}
-
-/// Whether a change may be felt by what the system's own client can, which is measured past its cache.
-const fn is_of_client(change: ProbeKind) -> bool {
-    !matches!(change, ProbeKind::MountCache)
 }
 
 /// The highest of these ratios as what can be gained at most; none where nothing can be.

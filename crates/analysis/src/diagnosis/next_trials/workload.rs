@@ -63,14 +63,14 @@ impl Plan<'_, '_> {
                 let folder = self.base.mounted.clone()?;
                 let mut workload = self.of_system_client(folder, direction);
                 if let Some(kind) = changed {
-                    workload.second_mount = Some(self.seen.second_mount(kind, direction)?);
+                    workload.second_mount = Some(self.seen.second_mount(kind, rung, direction)?);
                 }
                 Some(Workload::Folder(workload))
             }
             Rung::SystemProgram | Rung::SystemCopy => {
                 let mut workload = self.use_of_system(rung, direction)?;
                 if let Some(kind) = changed {
-                    workload.second_mount = Some(self.seen.second_mount(kind, direction)?);
+                    workload.second_mount = Some(self.seen.second_mount(kind, rung, direction)?);
                 }
                 Some(Workload::Task(workload))
             }
