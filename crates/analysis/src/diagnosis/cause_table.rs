@@ -282,13 +282,11 @@ fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Opti
                 let gain = (proof == Proof::Relieved).then_some(found.ratio);
                 return (State::Proven(proof), gain);
             }
-            Some(false) => {
-                if !is_of_system(rung) || evidence.gains_nothing(*kind, rung) {
-                    is_refuted |= matches!(prove, Prove::Burden(_));
-                    ruled_out = Some(found.ratio);
-                }
+            Some(false) if !is_of_system(rung) || evidence.gains_nothing(*kind, rung) => {
+                is_refuted |= matches!(prove, Prove::Burden(_));
+                ruled_out = Some(found.ratio);
             }
-            None => {}
+            Some(false) | None => {}
         }
     }
     match (&finding.basis, ruled_out.filter(|_| !gains_together)) {

@@ -135,3 +135,45 @@ fn a_mount_is_held_against_our_own_engine() {
         assert_eq!(rung(&said, name)["loss"], Value::Null, "{said}");
     }
 }
+
+/// Three milliseconds each way, so that who waits for each answer waits long.
+const FAR: &str = r#"
+[[host]]
+name = "client"
+
+[[host]]
+name = "server"
+
+[[link]]
+from = { host = "client", nic = "lan1", address = "10.77.1.1/24" }
+to = { host = "server", nic = "lan1", address = "10.77.1.2/24" }
+rate = "1Gbit"
+delay_ms = 3.0
+
+[samba]
+host = "server"
+
+[[samba.share]]
+name = "media"
+medium = "memory"
+size = "1GiB"
+"#;
+
+#[test]
+fn small_requests_that_cost_programs_alone_are_proven_by_a_second_mount() {
+    let lab = Lab::described("mount-far", FAR);
+    let said = check(&lab, "vers=3.1.1,rsize=65536", &["--thorough"]);
+    // Several requests at once, past the cache, feel nothing of it; what is read ahead is twice as much as one.
+    let client = rate(&said, "system_client");
+    assert!(client / rate(&said, "share") > 0.9, "{said}");
+    assert!(rate(&said, "system_program") / client < 0.4, "{said}");
+    let diagnosis = &said["diagnosis"];
+    assert_eq!(diagnosis["first_cause"], "mount-small-requests", "{said}");
+    let fix = &diagnosis["fixes"][0];
+    assert_eq!(
+        (&fix["id"], &fix["trust"]),
+        (&"mount-again".into(), &"measured".into())
+    );
+    let gain = fix["predicted"]["value"].as_f64().expect("it was measured");
+    assert!((2.5..10.0).contains(&gain), "{fix}");
+}
