@@ -7,7 +7,7 @@ use record::{HostFacts, InterfaceAddress, LinkState, Medium, Nic, Route, System}
 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
-use super::nic_pairs::{has_no_line, is_link_local, line_bits};
+use super::nic_pairs::{has_no_line, in_subnet, is_link_local, line_bits};
 use crate::RungName;
 
 /// A host and the NIC by which it sends to the other one.
@@ -105,10 +105,6 @@ pub(super) fn alternative<'a>(
             && !seen.is_dead(other, peer)
     });
     others.max_by_key(|other| line_bits(other))
-}
-
-pub(super) fn in_subnet(nic: &Nic, peer: IpAddr) -> bool {
-    nic.addresses.iter().any(|entry| entry.contains(peer))
 }
 
 pub(super) fn is_cable(nic: &Nic) -> bool {

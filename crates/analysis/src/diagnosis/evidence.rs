@@ -31,7 +31,7 @@ use stats::computed;
 use stats::{Estimate, Unit};
 
 pub(super) use line_rate_match::NETWORK;
-pub(super) use nics::{PairRate, PathBack};
+pub(super) use nics::{PairRate, ReturnPath};
 
 /// Share of one processor at which a channel's thread is as good as saturated.
 const BUSY_CHANNEL: f64 = 0.9;

@@ -444,25 +444,9 @@ impl Plan<'_, '_> {
                     rung: rung_of(*kind, one.finding.is_of_programs),
                 })
             });
-        let splitters: &[ProbeKind] = match (rung, direction) {
-            (Rung::SystemClient | Rung::SystemProgram, _) => &[ProbeKind::MountOptions],
-            (Rung::Tcp, _) => &[ProbeKind::Streams, ProbeKind::Segment],
-            (_, Direction::Read) => &[
-                ProbeKind::Sessions,
-                ProbeKind::Cipher,
-                ProbeKind::SigningAlgorithm,
-                ProbeKind::Depth,
-            ],
-            (_, Direction::Write) => &[
-                ProbeKind::OneBlock,
-                ProbeKind::Sessions,
-                ProbeKind::Cipher,
-                ProbeKind::SigningAlgorithm,
-            ],
-        };
         // What a counter proves needs no splitting.
         let is_split = !is_proven || is_of_system(rung);
-        let splitters = splitters.iter().filter(|_| is_split);
+        let splitters = splitters(rung, direction).iter().filter(|_| is_split);
         let splitter = |kind| Intervention {
             cause: None,
             kind,
@@ -533,6 +517,26 @@ impl Plan<'_, '_> {
             why: block.why,
             trials: trials.collect(),
         }
+    }
+}
+
+/// What tells what kind of limit a rung loses by.
+const fn splitters(rung: Rung, direction: Direction) -> &'static [ProbeKind] {
+    match (rung, direction) {
+        (Rung::SystemClient | Rung::SystemProgram, _) => &[ProbeKind::MountOptions],
+        (Rung::Tcp, _) => &[ProbeKind::Streams, ProbeKind::Segment],
+        (_, Direction::Read) => &[
+            ProbeKind::Sessions,
+            ProbeKind::Cipher,
+            ProbeKind::SigningAlgorithm,
+            ProbeKind::Depth,
+        ],
+        (_, Direction::Write) => &[
+            ProbeKind::OneBlock,
+            ProbeKind::Sessions,
+            ProbeKind::Cipher,
+            ProbeKind::SigningAlgorithm,
+        ],
     }
 }
 

@@ -147,6 +147,11 @@ fn has_index(interface: &ServerInterface) -> bool {
     interface.index != 0 && interface.index != u32::MAX
 }
 
+/// Whether an address is in a network of a NIC.
+pub(super) fn in_subnet(nic: &Nic, peer: IpAddr) -> bool {
+    nic.addresses.iter().any(|entry| entry.contains(peer))
+}
+
 pub(super) fn is_link_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_link_local() || address.is_loopback(),

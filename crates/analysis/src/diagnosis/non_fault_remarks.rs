@@ -4,10 +4,10 @@ use locale::{Message, say};
 use record::{Direction, Medium, Nic};
 
 use super::causes::small_requests;
-use super::egress_nics::{Sender, alternative, in_subnet, is_cable, ports, senders, tunnel_name};
+use super::egress_nics::{Sender, alternative, is_cable, ports, senders, tunnel_name};
 use super::evidence::Evidence;
 use super::ladder::{ABOVE_CEILING, DIRECTIONS};
-use super::nic_pairs::has_no_line;
+use super::nic_pairs::{has_no_line, in_subnet};
 use super::{copies_and_small_files, jumbo_frames_and_other_hosts, opportunities};
 use crate::rung_and_probe_verdict::{Loss, MATTERS};
 use crate::{Cause, RungName, Trust};

@@ -3,7 +3,7 @@
 use locale::say;
 use record::{Direction, ProbeKind, Rung, Target, Value};
 
-use super::{Advice, Decider, Evidence, FASTER, Finding, PairRate, PathBack, setting};
+use super::{Advice, Decider, Evidence, FASTER, Finding, PairRate, ReturnPath, setting};
 use crate::RungName;
 use crate::diagnosis::nic_pairs::{Pair, is_link_local};
 use crate::rung_and_probe_verdict::Loss;
@@ -19,9 +19,9 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
 
 /// What the server sends comes in by a slower NIC than the one that it is called from.
 fn answered_by_a_slower_one(seen: &Evidence) -> Option<Finding> {
-    let PathBack { called, back } = seen.slower_path_back()?;
+    let ReturnPath { called, answers } = seen.slower_return_path()?;
     let (fast, fast_bits) = called;
-    let (slow, slow_bits) = back;
+    let (slow, slow_bits) = answers;
     let text = say("faster-path-unused.back")
         .with("slow", &slow.name)
         .bits("slow_rate", slow_bits)

@@ -48,7 +48,7 @@ pub(super) mod wifi_used;
 use locale::Message;
 use record::{MtuProof, Rung, ShareMount};
 
-pub(super) use super::evidence::{Evidence, NETWORK, PairRate, PathBack, median_of};
+pub(super) use super::evidence::{Evidence, NETWORK, PairRate, ReturnPath, median_of};
 pub(super) use super::finding::{Advice, Basis, Decider, Finding, nic_mtu, setting};
 pub(super) use super::ladder::DIRECTIONS;
 pub(super) use super::nic_pairs::{FASTER, GOOD_BITS, SLOW_BITS};

@@ -62,7 +62,7 @@ fn by_shape(seen: &Evidence) -> Option<Finding> {
         return None;
     }
     // What comes by another NIC is held by that one's line.
-    if direction == Direction::Read && seen.slower_path_back().is_some() {
+    if direction == Direction::Read && seen.slower_return_path().is_some() {
         return None;
     }
     // What moves as a line does is held by that line.

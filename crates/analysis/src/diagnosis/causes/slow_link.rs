@@ -67,7 +67,7 @@ fn slow_end_by_word(seen: &Evidence, pair: &Pair) -> Option<Finding> {
 
 /// Something between the ends runs at the rate of a slower line.
 fn slow_hop(seen: &Evidence, pair: &Pair) -> Option<Finding> {
-    if seen.slower_path_back().is_some() {
+    if seen.slower_return_path().is_some() {
         return None;
     }
     let bits = seen.line_between(pair)?;

@@ -5,19 +5,20 @@ use std::net::IpAddr;
 use record::{Direction, LinkState, MtuProof, Nic, Rung, ServerInterface};
 
 use super::Evidence;
-use crate::diagnosis::egress_nics::in_subnet;
 use crate::diagnosis::ladder_and_probe_trials::{Measured, bytes_of};
-use crate::diagnosis::nic_pairs::{FASTER, FarEnd, Pair, has_no_line, is_link_local, line_bits};
+use crate::diagnosis::nic_pairs::{
+    FASTER, FarEnd, Pair, has_no_line, in_subnet, is_link_local, line_bits,
+};
 
 /// The part of what was moved that is most of it.
 const MOST: f64 = 0.8;
 
 /// NICs of the client, each with what its line carries, in bits per second.
-pub(in crate::diagnosis) struct PathBack<'a> {
+pub(in crate::diagnosis) struct ReturnPath<'a> {
     /// The one whose address the server is called from, or the server's, if that carries less.
     pub(in crate::diagnosis) called: (&'a Nic, u64),
     /// The one by which the answers come.
-    pub(in crate::diagnosis) back: (&'a Nic, u64),
+    pub(in crate::diagnosis) answers: (&'a Nic, u64),
 }
 
 /// What is known of the rate of a pair.
@@ -40,7 +41,7 @@ impl PairRate {
 impl<'a> Evidence<'a> {
     /// By which other NIC the server's answers come, where that has the slower line and fills it: its routes, or those in
     /// between, choose another path back.
-    pub(in crate::diagnosis) fn slower_path_back(&self) -> Option<PathBack<'a>> {
+    pub(in crate::diagnosis) fn slower_return_path(&self) -> Option<ReturnPath<'a>> {
         let pair = *self.used.first()?;
         let back = Pair {
             near: self.answered_at()?,
@@ -54,9 +55,9 @@ impl<'a> Evidence<'a> {
         let is_beside = in_subnet(back.near, pair.remote);
         let is_held = self.moves_as(&back, Direction::Read, bits);
         let is_slower = called as f64 >= bits as f64 * FASTER;
-        (is_slower && is_held && !is_beside).then_some(PathBack {
+        (is_slower && is_held && !is_beside).then_some(ReturnPath {
             called: (pair.near, called),
-            back: (back.near, bits),
+            answers: (back.near, bits),
         })
     }
 
