@@ -34,7 +34,7 @@ pub(super) struct Keys {
     data_signing: bool,
     /// None where no cipher was agreed, and for guests.
     sealer: Option<Sealer>,
-    /// For what the server encrypts; there is one whenever there is a sealer.
+    /// For what the server encrypts; there is one whenever there is a sealer, and before that while a channel joins.
     sealing: Option<SealingKeys>,
     /// Encrypt everything.
     encrypting: bool,
@@ -51,6 +51,16 @@ impl Keys {
             sealer: login.sealing.clone().map(sealer),
             sealing: login.sealing.clone(),
             encrypting: login.negotiated.encryption,
+        }
+    }
+
+    /// Those of a channel that is about to join a session: what is encrypted there is so by the session's keys, which all
+    /// its channels share (MS-SMB2 3.2.5.1.1). Samba refuses so to let a channel join a session that it requires to be
+    /// encrypted.
+    pub(super) fn of_binding(login: &Login) -> Self {
+        Self {
+            sealing: login.sealing.clone(),
+            ..Self::default()
         }
     }
 

@@ -3,6 +3,7 @@
 use locale::say;
 
 use super::handshake_state::{Agreed, Handshake};
+use super::message_protection::Keys;
 use super::outgoing_requests::Outgoing;
 use super::pending_requests::Job;
 use super::{Channel, Phase};
@@ -266,6 +267,7 @@ impl Channel {
         if let Some(login) = &handshake.binding {
             compare(&agreed, login)?;
             self.session_id = login.session_id;
+            self.keys = Keys::of_binding(login);
         }
         if let Some(before) = &handshake.before {
             let before = &before.negotiated;

@@ -144,7 +144,25 @@ fn a_server_that_insists_on_encryption_gets_it_in_every_dialect() {
         let session = connect(&lan, &policy);
         assert_eq!(agreed(&session), (dialect, encrypted));
         round_trip(&session, &lan, seed, BYTES);
+        // Samba lets no further channel join such a session, and says so by an encrypted refusal.
+        let rejected = session.add_channels(2, &lan.nics());
+        assert_eq!(session.channels().len(), 1);
+        let why = format!("{rejected:?}");
+        assert!(why.contains("STATUS_ACCESS_DENIED"), "{dialect:?} {why}");
+        round_trip(&session, &lan, 10 * seed, BYTES);
     }
+}
+
+#[test]
+fn a_server_that_wants_encryption_gets_it_over_two_channels() {
+    let lan = Lan::new("server smb encrypt = desired");
+    let session = connect(&lan, &Nothing.policy(Dialect::Smb311));
+    let (_, protection) = agreed(&session);
+    assert!(matches!(protection, Encrypted(_)), "{protection:?}");
+    let rejected = session.add_channels(2, &lan.nics());
+    assert_eq!(session.channels().len(), 2, "{rejected:?}");
+    round_trip(&session, &lan, 1, BYTES);
+    read_until_all_took_part(&session, 1, BYTES);
 }
 
 #[test]
