@@ -140,7 +140,10 @@ pub fn draw(arguments: &PageArguments) -> Result<ExitCode, CommandError> {
 fn page(file: File, path: &Path, shareable: bool) -> Result<String, CommandError> {
     let run = Run::read_open(Ok(file), path)?;
     if !shareable {
-        return Ok(report::html(&analysis::analyze(&run)));
+        let analysis = analysis::analyze(&run);
+        // a page needs none of the thousands of trials that a run may have, and much room itself
+        drop(run);
+        return Ok(report::html(&analysis));
     }
     let shareable = report::Shareable::of(run).map_err(|error| {
         let sentence = say("error-check.not-shareable").with("run", path.display().to_string());
