@@ -7,7 +7,7 @@ use record::{HostFacts, InterfaceAddress, LinkState, Medium, Nic, Route, System}
 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
-use super::nic_pairs::{has_no_line, in_subnet, is_link_local, line_bits};
+use super::nic_pairs::{has_no_line, in_subnet, line_bits};
 use crate::RungName;
 
 /// A host and the NIC by which it sends to the other one.
@@ -43,10 +43,7 @@ pub(super) fn senders<'a>(seen: &Evidence<'a>) -> Vec<Sender<'a>> {
     });
     let server = seen.network.server.zip(pair).and_then(|(host, pair)| {
         let far = pair.far_nic()?;
-        let mut ours = pair.near.addresses.iter().map(|entry| entry.address);
-        let peer = ours.find(|address| {
-            address.is_ipv4() == pair.remote.is_ipv4() && !is_link_local(*address)
-        })?;
+        let peer = pair.own_address()?;
         let nic = routed(host, peer).unwrap_or(far);
         Some(Sender { host, nic, peer })
     });

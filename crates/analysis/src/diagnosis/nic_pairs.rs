@@ -82,6 +82,12 @@ impl<'a> Pair<'a> {
         }
     }
 
+    /// The address of our NIC that the server answers to.
+    pub(super) fn own_address(&self) -> Option<IpAddr> {
+        let mut ours = self.near.addresses.iter().map(|entry| entry.address);
+        ours.find(|address| address.is_ipv4() == self.remote.is_ipv4() && !is_link_local(*address))
+    }
+
     /// The server's NIC, where its facts are known.
     pub(super) const fn far_nic(&self) -> Option<&'a Nic> {
         match self.far {

@@ -27,12 +27,12 @@ pub(super) fn remarks(seen: &Evidence, headline: &Message) -> Vec<Cause> {
     remarks.extend(local_disk(seen));
     remarks.extend(silent_addresses(seen));
     remarks.extend(missing(seen));
-    remarks.extend(small_requests(seen));
+    remarks.extend(requests(seen));
     remarks
 }
 
 /// Small requests that cost nothing of what was measured: those who wait for each one lose by them.
-fn small_requests(seen: &Evidence) -> Option<Cause> {
+fn requests(seen: &Evidence) -> Option<Cause> {
     let small = small_requests::small(seen)?;
     let is_well =
         |direction: &Direction| seen.loss(RungName::Share, *direction) == Some(Loss::DoesNotLose);

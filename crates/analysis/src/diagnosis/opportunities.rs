@@ -47,27 +47,23 @@ fn gain_in(seen: &Evidence, direction: Direction) -> Option<Sequential> {
     judge(&fair(&blocks.collect::<Vec<_>>()))
 }
 
-/// The same in the direction that gains less; or in the one that is proven to gain, and that direction, where the other one is
-/// held by something that several links do not overcome, and is not slower by them.
+/// The same in the direction that gains less; or, where that one is held by something that several links do not overcome and is
+/// no slower by them, in the one that is proven to gain, and which that is.
 fn channels_gain(seen: &Evidence) -> Option<(Sequential, Option<Direction>)> {
-    let gains = DIRECTIONS
+    let mut gains: Vec<(Sequential, Direction)> = DIRECTIONS
         .into_iter()
-        .filter_map(|direction| Some((gain_in(seen, direction)?, direction)));
-    let mut gains: Vec<(Sequential, Direction)> = gains.collect();
-    gains.sort_by(|one, two| one.0.ratio.value.total_cmp(&two.0.ratio.value));
-    let is_proven = |(gain, _): &(Sequential, Direction)| gain.loss == Loss::Loses;
-    let is_no_slower = |(gain, _): &(Sequential, Direction)| gain.ratio.value >= 1.0;
-    let has_one = gains.iter().any(is_proven) && !gains.iter().all(is_proven);
-    match gains.pop() {
-        Some((most, direction)) if has_one && gains.iter().all(is_no_slower) => {
-            Some((most, Some(direction)))
-        }
-        most => {
-            let least = gains.into_iter().next().or(most).map(|(gain, _)| gain);
-            let least = least.or_else(|| seen.probed(ProbeKind::Channels, Rung::Share))?;
-            Some((least, None))
-        }
-    }
+        .filter_map(|direction| Some((gain_in(seen, direction)?, direction)))
+        .collect();
+    gains.sort_by(|(one, _), (two, _)| two.ratio.value.total_cmp(&one.ratio.value));
+    let Some((least, _)) = gains.pop() else {
+        let probed = seen.probed(ProbeKind::Channels, Rung::Share)?;
+        return Some((probed, None));
+    };
+    let is_held = least.loss != Loss::Loses && least.ratio.value >= 1.0;
+    let most = gains
+        .pop()
+        .filter(|(most, _)| is_held && most.loss == Loss::Loses);
+    Some(most.map_or((least, None), |(most, direction)| (most, Some(direction))))
 }
 
 /// Several channels are proven to move more than the links in use: the others lie idle. That is an improvement and no

@@ -7,7 +7,7 @@ use super::evidence::Evidence;
 use super::finding::{Advice, Decider, Finding, setting};
 use super::ladder::DIRECTIONS;
 use crate::RungName;
-use crate::rung_and_probe_verdict::Loss;
+use crate::rung_and_probe_verdict::{Loss, Sequential};
 
 /// A path whose round trip asks for more than small buffers.
 const LONG_NANOSECONDS: u64 = 1_000_000;
@@ -15,6 +15,8 @@ const LONG_NANOSECONDS: u64 = 1_000_000;
 const WINDOW_OF_BUFFER: f64 = 0.5;
 /// Share of what fits through a window that is moved at least where the window is what limits.
 const FILLED: f64 = 0.6;
+/// The same at most.
+const FILLED_MOST: f64 = 1.2;
 /// A window that no system gives as its largest one by itself: what is held so small is a fault, however
 /// much of it is filled.
 const SMALL_WINDOW_BYTES: f64 = 262_144.0;
@@ -28,8 +30,6 @@ const WAITED: f64 = 0.45;
 const TINY_WINDOW_BYTES: u64 = 48 << 10;
 /// A buffer that is set to less than this bounds a session, however near the server is.
 const SET_BYTES_MIN: u64 = 1 << 20;
-/// The same at most.
-const FILLED_MOST: f64 = 1.2;
 /// What a second session gains at least where each is held by a buffer of its own.
 const GAIN_OF_TWO: f64 = 1.5;
 /// What Linux makes of a buffer that is asked for (socket(7)).
@@ -299,28 +299,24 @@ fn by_socket_options(seen: &Evidence, direction: Direction) -> Option<(Buffer, F
     // fits through it, and two have twice that.
     let is_full = match direction {
         Direction::Write => waits_for_receiver(seen, Rung::Share),
-        Direction::Read => match of_two(seen)? {
-            Some(gain) => gain >= GAIN_OF_TWO && is_held_alone(seen, size as f64 * OF_ASKED),
-            None => false,
-        },
+        Direction::Read => {
+            let two = seen.probed_in(ProbeKind::Sessions, Rung::Share, direction);
+            // Where two sessions gain nothing, no limit of one connection is what holds them.
+            if two
+                .as_ref()
+                .is_some_and(|two| two.loss == Loss::DoesNotLose)
+            {
+                return None;
+            }
+            let gains = |two: Sequential| two.loss == Loss::Loses && two.ratio.value >= GAIN_OF_TWO;
+            two.is_some_and(gains) && is_held_alone(seen, size as f64 * OF_ASKED)
+        }
     };
     let found = match is_full && long_round_trip(seen).is_some() {
         true => Finding::counted(text, advice),
         false => Finding::suspected(text, Decider::Hand("decide.socket-options"), advice),
     };
     Some((which, found.far_if(true)))
-}
-
-/// What a second session gains reading, each with a buffer of its own, if it was tried and does; nothing at all where it
-/// gains nothing, so that no limit of one connection is what holds them.
-#[expect(clippy::option_option, reason = "not tried, and ruled out")]
-fn of_two(seen: &Evidence) -> Option<Option<f64>> {
-    let found = seen.probed_in(ProbeKind::Sessions, Rung::Share, Direction::Read);
-    match found.map(|found| (found.loss, found.ratio.value)) {
-        Some((Loss::DoesNotLose, _)) => None,
-        Some((Loss::Loses, gain)) => Some(Some(gain)),
-        Some((Loss::CannotTell { .. }, _)) | None => Some(None),
-    }
 }
 
 /// Whether one connection reads about what fits through a buffer.

@@ -28,8 +28,10 @@ fn used_by_programs(well: &mut Well, rates: [[f64; 2]; 2]) {
 
 /// The second mounts that the next block tries for programs, each with what it changes, in one direction.
 fn tried_for_programs(well: &Well, direction: Direction) -> Vec<(ProbeKind, String)> {
-    let trials = next_trials(well, Mode::Normal).into_iter();
+    let trials = next_trials(well, Mode::Normal);
+    let count = trials.len();
     let mut second: Vec<_> = trials
+        .into_iter()
         .filter_map(|(stage, workload)| {
             let (Workload::Task(work), Stage::Probe { rung, changed, .. }) = (workload, stage)
             else {
@@ -41,6 +43,7 @@ fn tried_for_programs(well: &Well, direction: Direction) -> Vec<(ProbeKind, Stri
             Some((changed?, work.second_mount?.options))
         })
         .collect();
+    assert_eq!(count, second.len() + 1, "one is the control");
     second.sort();
     second
 }

@@ -90,6 +90,32 @@ pub fn topology() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/two-links.toml")
 }
 
+/// A LAN of one link, which has these keys beside its ends, and a share in memory.
+pub fn one_link(keys: &str) -> String {
+    format!(
+        r#"
+[[host]]
+name = "client"
+
+[[host]]
+name = "server"
+
+[[link]]
+from = {{ host = "client", nic = "lan1", address = "10.77.1.1/24" }}
+to = {{ host = "server", nic = "lan1", address = "10.77.1.2/24" }}
+{keys}
+
+[samba]
+host = "server"
+
+[[samba.share]]
+name = "media"
+medium = "memory"
+size = "1GiB"
+"#
+    )
+}
+
 /// A run file of the first version.
 pub fn run_fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/fixtures/run-version-1.jsonl")

@@ -136,32 +136,11 @@ fn a_mount_is_held_against_our_own_engine() {
     }
 }
 
-/// Three milliseconds each way, so that who waits for each answer waits long.
-const FAR: &str = r#"
-[[host]]
-name = "client"
-
-[[host]]
-name = "server"
-
-[[link]]
-from = { host = "client", nic = "lan1", address = "10.77.1.1/24" }
-to = { host = "server", nic = "lan1", address = "10.77.1.2/24" }
-rate = "1Gbit"
-delay_ms = 3.0
-
-[samba]
-host = "server"
-
-[[samba.share]]
-name = "media"
-medium = "memory"
-size = "1GiB"
-"#;
-
 #[test]
 fn small_requests_that_cost_programs_alone_are_proven_by_a_second_mount() {
-    let lab = Lab::described("mount-far", FAR);
+    // Three milliseconds each way, so that who waits for each answer waits long.
+    let far = lab_and_program::one_link("rate = \"1Gbit\"\ndelay_ms = 3.0");
+    let lab = Lab::described("mount-far", &far);
     let said = check(&lab, "vers=3.1.1,rsize=65536", &["--thorough"]);
     // Several requests at once, past the cache, feel nothing of it; what is read ahead is twice as much as one.
     let client = rate(&said, "system_client");

@@ -4,27 +4,6 @@ use std::process::{Child, Command};
 
 use crate::lab_and_program::{self, Lab};
 
-/// A link that nobody slows, and a Samba as it comes.
-const TOPOLOGY: &str = r#"
-[[host]]
-name = "client"
-
-[[host]]
-name = "server"
-
-[[link]]
-from = { host = "client", nic = "lan1", address = "10.77.1.1/24" }
-to = { host = "server", nic = "lan1", address = "10.77.1.2/24" }
-
-[samba]
-host = "server"
-
-[[samba.share]]
-name = "media"
-medium = "memory"
-size = "1GiB"
-"#;
-
 /// Starts a search (with a band so wide that its baseline cannot fail on noise) and waits until it says
 /// a word that begins a part of it.
 fn search_until(lab: &Lab, word: &str) -> Child {
@@ -53,7 +32,7 @@ fn configuration(lab: &Lab) -> String {
 
 #[test]
 fn a_search_that_is_interrupted_or_killed_leaves_the_configuration_as_it_was() {
-    let lab = Lab::described("searches", TOPOLOGY);
+    let lab = Lab::described("searches", &lab_and_program::one_link(""));
     let before = configuration(&lab);
 
     let mut interrupted = search_until(&lab, "screening of");

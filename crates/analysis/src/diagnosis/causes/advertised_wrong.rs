@@ -5,7 +5,7 @@ use record::{InterfaceAddress, Nic, ServerInterface};
 
 use super::{Advice, Basis, Evidence, FASTER, Finding};
 use crate::diagnosis::ladder_and_probe_trials::above_advertised;
-use crate::diagnosis::nic_pairs::{Network, is_link_local};
+use crate::diagnosis::nic_pairs::{Network, in_subnet, is_link_local};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let listed = seen.network.advertised;
@@ -43,9 +43,8 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
 fn perhaps(seen: &Evidence) -> Option<Message> {
     let nic = seen.nic_to_nowhere()?;
     let leads_to = |entry: &&ServerInterface| {
-        let nics = seen.network.client.into_iter().flat_map(|host| &host.nics);
-        let mut own = nics.flat_map(|nic| &nic.addresses);
-        own.any(|own| own.contains(entry.address))
+        let mut nics = seen.network.client.into_iter().flat_map(|host| &host.nics);
+        nics.any(|nic| in_subnet(nic, entry.address))
     };
     let mut listed = seen.network.advertised.iter();
     let foreign = listed.find(|entry| !leads_to(entry) && !is_link_local(entry.address));

@@ -5,7 +5,7 @@ use record::{Direction, ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, FASTER, Finding, PairRate, ReturnPath, setting};
 use crate::RungName;
-use crate::diagnosis::nic_pairs::{Pair, is_link_local};
+use crate::diagnosis::nic_pairs::Pair;
 use crate::rung_and_probe_verdict::Loss;
 use stats::Unit;
 use stats::computed;
@@ -33,10 +33,7 @@ fn answered_by_a_slower_one(seen: &Evidence) -> Option<Finding> {
         Unit::Ratio,
         vec![caveat],
     );
-    let remote = seen.used.first()?.remote;
-    let mut ours = fast.addresses.iter().map(|entry| entry.address);
-    let ours =
-        ours.find(|address| address.is_ipv4() == remote.is_ipv4() && !is_link_local(*address));
+    let ours = seen.used.first()?.own_address();
     let look = ours.map(|address| format!("ip route get {address}  # at the server"));
     let advice = Advice::new(say("fix.path-back").with("fast", &fast.name))
         .gains(Some(gain))

@@ -7,6 +7,7 @@ use locale::{Message, say};
 use record::{HostFacts, LinkState, MtuProof, Nic, PathFacts};
 
 use super::{Advice, Evidence, Finding, nic_mtu, remote_name};
+use crate::diagnosis::nic_pairs::in_subnet;
 
 /// What a bridge lets through beyond the MTU of a port: the tag of a VLAN.
 const TAG_BYTES: u32 = 4;
@@ -294,12 +295,13 @@ fn is_only_nic_there(seen: &Evidence, remote: IpAddr) -> bool {
     let network = &seen.network;
     match network.server {
         Some(server) => {
-            let in_subnet = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.contains(remote));
             let nics = server
                 .nics
                 .iter()
                 .filter(|nic| nic.state != LinkState::Down);
-            nics.filter(|nic| nic.has(remote) || in_subnet(nic)).count() == 1
+            nics.filter(|nic| nic.has(remote) || in_subnet(nic, remote))
+                .count()
+                == 1
         }
         None => {
             let nears = network.client.into_iter().flat_map(|client| &client.nics);

@@ -6,7 +6,7 @@ use locale::say;
 use record::{HostFacts, InterfaceAddress, LinkState, Medium, Nic, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
-use crate::diagnosis::nic_pairs::is_link_local;
+use crate::diagnosis::nic_pairs::{in_subnet, is_link_local};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let current = seen.used.first()?;
@@ -76,7 +76,7 @@ type Twins<'a> = (&'a HostFacts, &'a Nic, &'a Nic, IpAddr);
 
 fn twins_at_client<'a>(seen: &Evidence<'a>, remote: IpAddr) -> Option<Twins<'a>> {
     let client = seen.network.client?;
-    let leads = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.contains(remote));
+    let leads = |nic: &&Nic| in_subnet(nic, remote);
     let used = seen.used.iter().find(|pair| pair.remote == remote);
     let up = |nic: &&Nic| nic.state != LinkState::Down;
     let nic = match used {

@@ -110,7 +110,7 @@ impl<'a> Evidence<'a> {
         let way = ways.find(|way| way.address == remote && way.nic.is_some());
         match way {
             Some(way) => way.gateway.is_some(),
-            None => !near.addresses.iter().any(|entry| entry.contains(remote)),
+            None => !in_subnet(near, remote),
         }
     }
 
@@ -145,8 +145,7 @@ impl<'a> Evidence<'a> {
     /// Whether the server is known to have another address where a NIC of the client leads.
     pub(in crate::diagnosis) fn shows_server(&self, nic: &Nic) -> bool {
         let is_other = |remote: IpAddr| {
-            self.used.iter().all(|pair| pair.remote != remote)
-                && nic.addresses.iter().any(|entry| entry.contains(remote))
+            self.used.iter().all(|pair| pair.remote != remote) && in_subnet(nic, remote)
         };
         self.path.is_some_and(|path| {
             let answers = |proof: &MtuProof| {

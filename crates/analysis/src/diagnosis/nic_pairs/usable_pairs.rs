@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use record::{LinkState, Nic};
 
-use super::{Network, Pair, is_link_local};
+use super::{Network, Pair, in_subnet, is_link_local};
 
 /// NICs and advertised interfaces that are looked at.
 const ENDS_MAX: usize = 256;
@@ -110,10 +110,7 @@ impl<'a> Network<'a> {
             .client
             .is_some_and(|client| client.nic_with(remote).is_some());
         let advertised = self.advertised.is_empty() || self.advertisement(remote).is_some();
-        !ours
-            && advertised
-            && !is_link_local(remote)
-            && near.addresses.iter().any(|entry| entry.contains(remote))
+        !ours && advertised && !is_link_local(remote) && in_subnet(near, remote)
     }
 }
 
