@@ -12,6 +12,7 @@ use crate::copy::name::printable;
 use crate::error::Error;
 use crate::file::File;
 use crate::single_path_operations::{NotKept, clear, done, is_loss, remove};
+use crate::std_or_shuttle::now;
 use crate::tree::{Replace, Tree};
 
 /// Rights to rename it (DELETE, SYNCHRONIZE, read attributes), and one to set its attributes, which its owner lacks where its
@@ -19,8 +20,9 @@ use crate::tree::{Replace, Tree};
 const NAME_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80;
 const WRITE_ATTRIBUTES: u32 = 0x100;
 
-/// How often, and how long each time, is waited for others to let go of it: virus scanners open each file that was closed.
-const LET_GO_WAITS: usize = 50;
+/// How long is waited for others to let go of it: virus scanners open each file that was closed. Samba may take 70 seconds
+/// to refuse it once.
+const LET_GO_TIME_MAX: Duration = Duration::from_secs(5);
 const LET_GO_PAUSE: Duration = Duration::from_millis(100);
 
 /// A file that is complete but for its name.
@@ -80,11 +82,10 @@ impl ClosedPart<'_> {
             share_write: false,
             ..CreateOptions::open(Access::Mask(rights))
         };
-        let mut waits = LET_GO_WAITS;
+        let begun = now();
         loop {
             match tree.open(self.path, &options) {
-                Err(Error::InUse { .. }) if waits > 0 => {
-                    waits -= 1;
+                Err(Error::InUse { .. }) if now() - begun < LET_GO_TIME_MAX => {
                     thread::sleep(LET_GO_PAUSE);
                 }
                 // It has named it.

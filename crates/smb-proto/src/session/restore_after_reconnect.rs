@@ -222,7 +222,6 @@ impl State {
         if self.is_not_yet(what, header.status, now)
             && let Some(wait) = control.tries.refused()
         {
-            self.check_withheld(what, &control)?;
             self.restoring.ask_for_handle(what, &mut control.request);
             self.restoring.put_off += 1;
             self.put_off(now.after(wait), Lost::Control(control));
@@ -233,6 +232,7 @@ impl State {
             Restores::File(key)
                 if takes_up(&control.request) && header.status != NtStatus::SUCCESS =>
             {
+                self.check_withheld(key)?;
                 self.open_by_path(key, control);
             }
             Restores::File(key) => self.restored_file(key, &control.request, header, message)?,
@@ -243,15 +243,15 @@ impl State {
     }
 
     /// Samba 4.17 refuses a handle whose last WRITE was done after its connection was lost, and has made it one of the
-    /// new connection by then, so that it is in the way for as long as that lives. Once for a loss, that is ended. It
-    /// has to be the only one: a process of Samba serves all of a client.
-    fn check_withheld(&mut self, what: Restores, control: &Control) -> Result<()> {
-        if let Restores::File(key) = what
-            && self.restoring.handles.contains_key(&key)
-            && control.tries.counts_as_withheld()
+    /// new connection by then. For as long as that lives it is in the way of whoever opens the file without sharing it,
+    /// which may be long after this; what is asked of its lease reaches nobody, so that each such open takes the server 70
+    /// seconds to refuse. So that connection is ended, once for a loss. It has to be the only one: a process of Samba
+    /// serves all of a client.
+    fn check_withheld(&mut self, key: u32) -> Result<()> {
+        if let Some(file) = self.files.get(&key)
+            && file.changed
             && self.channels_up().len() == 1
             && !std::mem::replace(&mut self.restoring.withheld, true)
-            && let Some(file) = self.files.get(&key)
         {
             let path = file.path.to_string();
             return Err(Error::HandleWithheld { path });

@@ -17,8 +17,6 @@ const LOSSES_MAX: u8 = 8;
 const REFUSALS_MAX: u8 = 14;
 /// How often where it is ourselves who are in the way.
 const OURS_REFUSALS_MAX: u8 = 9;
-/// From so many refusals on, which takes 140 ms, a handle counts as withheld.
-const WITHHELD_REFUSALS: u8 = 3;
 /// How often the session may have expired before a request is done: a server that renews it and
 /// still refuses would be asked for ever.
 const EXPIRIES_MAX: u8 = 3;
@@ -61,11 +59,6 @@ impl Tries {
         (ours || is_not_ready(status))
             .then(|| self.refused())
             .flatten()
-    }
-
-    /// Whether the server would have noticed by now that a connection is lost.
-    pub(crate) fn counts_as_withheld(self) -> bool {
-        self.refusals >= WITHHELD_REFUSALS
     }
 
     /// Counts a refusal; gives how long to wait, if it may be sent again.

@@ -125,6 +125,8 @@ pub(crate) struct Behaviour {
     pub(crate) notices_late: Option<usize>,
     /// It gives no handle back, and has it in the way of whoever logs in next for as long as that lasts.
     pub(crate) withholds: bool,
+    /// It is in the way of those alone who do not share the file.
+    pub(crate) shares_withheld: bool,
     /// What a file that is opened again is refused with.
     pub(crate) reopen_status: Option<NtStatus>,
     /// Whoever logs in again finds the session expired at once.
@@ -176,6 +178,7 @@ impl Default for Behaviour {
             durable: false,
             notices_late: None,
             withholds: false,
+            shares_withheld: false,
             reopen_status: None,
             expires_always: false,
             chains_unpadded: false,
@@ -1054,7 +1057,8 @@ impl Server {
     /// What the file that is opened again by its path is refused with.
     fn refuses_by_path(&self) -> Option<NtStatus> {
         let is_in_the_way = self.behaviour.notices_late.is_some() && self.kept.is_some();
-        let is_withheld = self.behaviour.withholds && self.logins == 1;
+        let is_withheld =
+            self.behaviour.withholds && self.logins == 1 && !self.behaviour.shares_withheld;
         let held = (is_in_the_way || is_withheld).then_some(NtStatus::SHARING_VIOLATION);
         self.behaviour.reopen_status.or(held)
     }
