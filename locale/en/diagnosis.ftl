@@ -93,6 +93,10 @@ loss =
             [absent] {""}
            *[other] {" "}[{ $low }, { $high }]
         } of the link: { $rate } of { $whole }
+    .channels = the share over several channels ({ $direction }) reaches { $share }{ $low ->
+            [absent] {""}
+           *[other] {" "}[{ $low }, { $high }]
+        } of what all their links carry: { $rate } of { $whole }
     .disk = from its disk the server gives { $share }{ $low ->
             [absent] {""}
            *[other] {" "}[{ $low }, { $high }]

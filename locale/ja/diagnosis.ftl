@@ -93,6 +93,10 @@ loss =
             [absent] {""}
            *[other] {" "}[{ $low }, { $high }]
         } です ({ $whole } に対して { $rate })
+    .channels = 複数チャネルでの共有 ({ $direction }) の速度は、使用中の全リンクの上限の { $share }{ $low ->
+            [absent] {""}
+           *[other] {" "}[{ $low }, { $high }]
+        } です ({ $whole } に対して { $rate })
     .disk = サーバーのディスクからの読み取り速度は、メモリーからの読み取りの { $share }{ $low ->
             [absent] {""}
            *[other] {" "}[{ $low }, { $high }]

@@ -203,8 +203,9 @@ impl FromStr for CauseId {
     }
 }
 
-/// Where an intervention is measured; one on a mount there where what it takes away may cost something.
-pub(super) const fn rung_of(kind: ProbeKind, is_of_programs: bool) -> Rung {
+/// Where an intervention is measured; one on a mount there where what it takes away may cost something, and one on our own
+/// session there where that loses.
+pub(super) fn rung_of(kind: ProbeKind, is_of_programs: bool, evidence: &Evidence) -> Rung {
     match kind {
         P::Streams | P::Segment | P::Congestion => Rung::Tcp,
         P::Discard => Rung::Copy,
@@ -217,7 +218,7 @@ pub(super) const fn rung_of(kind: ProbeKind, is_of_programs: bool) -> Rung {
             true => Rung::SystemProgram,
             false => Rung::SystemClient,
         },
-        _ => Rung::Share,
+        _ => evidence.share_that_loses().0,
     }
 }
 
@@ -258,7 +259,7 @@ fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Opti
     let (mut ruled_out, mut is_refuted, mut gains_together) = (None, false, false);
     let probes = row.probes.iter().filter(|_| !finding.is_far);
     for (kind, prove) in probes {
-        let rung = rung_of(*kind, finding.is_of_programs);
+        let rung = rung_of(*kind, finding.is_of_programs, evidence);
         let Some(found) = evidence.probed(*kind, rung) else {
             continue;
         };

@@ -126,8 +126,14 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// What the share could gain if it reached the ceiling, or raw TCP, in the direction that gains more.
+    /// What the share could gain if it reached the ceiling, or raw TCP, in the direction that gains more; or several
+    /// channels what all their links carry.
     pub(super) fn gain(&self) -> Option<Estimate> {
+        if self.share_that_loses().1 == RungName::Channels {
+            let left = self.first_loss()?.of_above.as_ref()?.value;
+            let caveat = say("gain-caveat.at-most");
+            return Some(computed(1.0 / left, Unit::Ratio, vec![caveat]));
+        }
         let ratios = DIRECTIONS.into_iter().filter_map(|direction| {
             let tcp = || self.rate(RungName::Tcp, direction);
             let whole = self.ceiling(direction).or_else(tcp)?;
@@ -184,10 +190,15 @@ impl<'a> Evidence<'a> {
 
     /// The part of a processor that each channel's thread of ours took where the share may lose, if that is nearly all.
     pub(super) fn busy_channel(&self) -> Option<f64> {
+        let (rung, name) = self.share_that_loses();
+        let is_slow = |direction| match name {
+            RungName::Channels => self.loses_in(name, direction),
+            _ => !self.fills_in(direction),
+        };
         let trials = self
             .trials
             .iter()
-            .filter(|trial| trial.rung == Rung::Share && !self.fills_in(trial.direction));
+            .filter(|trial| trial.rung == rung && is_slow(trial.direction));
         let busiest = trials
             .map(|trial| {
                 let channels = match trial.workload {
@@ -295,6 +306,7 @@ impl<'a> Evidence<'a> {
             && tcp.iter().all(is_well)
             && share.iter().all(is_well)
             && of(RungName::SystemClient).iter().all(is_well)
+            && !self.loses(RungName::Channels)
             && share.iter().any(measured)
             && self.is_measured_as_asked()
             && self.above_ceiling().is_none()

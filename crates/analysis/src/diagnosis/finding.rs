@@ -10,6 +10,8 @@ use stats::Estimate;
 pub(super) enum Reach {
     /// It is on that path.
     OnPath,
+    /// It is on a pair of NICs that several connections use and one alone does not.
+    OfChannels,
     /// It is on a pair of NICs that is not used, or one connection does not notice it.
     OffPath,
 }
@@ -128,6 +130,14 @@ impl Finding {
     pub(super) fn off_path(self) -> Self {
         Self {
             reach: Reach::OffPath,
+            ..self
+        }
+    }
+
+    /// The same where only several channels feel it.
+    pub(super) fn of_channels(self) -> Self {
+        Self {
+            reach: Reach::OfChannels,
             ..self
         }
     }

@@ -21,10 +21,8 @@ pub(super) fn diagnosis(seen: &Evidence) -> Diagnosis {
     let mut judged = judge(seen);
     // What is measured between other programs' work is no fault of the path.
     let crowded = seen.crowded_host().filter(|_| {
-        seen.first_loss().is_some_and(|lost| {
-            let explains = |one: &Judged| explains_on_its_own(one) && is_at(one, lost.rung);
-            !judged.iter().any(explains)
-        })
+        seen.first_loss()
+            .is_some_and(|lost| !judged.iter().any(|one| explains(one, lost.rung)))
     });
     if crowded.is_some() {
         judged.clear();
@@ -61,10 +59,8 @@ fn is_open(judged: &Judged) -> bool {
     judged.finding.reach == Reach::OffPath && judged.state == State::Unknowable
 }
 
-fn explains_on_its_own(judged: &Judged) -> bool {
-    judged.row.layer != Layer::Rest
-        && judged.state != State::RuledOut
-        && judged.finding.reach == Reach::OnPath
+fn explains_anything(judged: &Judged) -> bool {
+    judged.row.layer != Layer::Rest && judged.state != State::RuledOut
 }
 
 /// Whether a cause sits where a rung is measured: our own client has no mount, and what that costs programs only is no loss
@@ -74,11 +70,21 @@ fn is_at(judged: &Judged, rung: RungName) -> bool {
     !judged.finding.is_of_programs && is_of_mount == (rung == RungName::SystemClient)
 }
 
+/// Whether something is lost at a rung by a cause that sits where that is measured. Where several channels lose, one alone
+/// loses nothing, so that nothing on its path is why.
+fn explains(judged: &Judged, rung: RungName) -> bool {
+    let reach = match (rung, judged.row.layer) {
+        (RungName::Channels, Layer::Path | Layer::Channels) => Reach::OfChannels,
+        _ => Reach::OnPath,
+    };
+    explains_anything(judged) && judged.finding.reach == reach && is_at(judged, rung)
+}
+
 /// Whether a cause can be what a rung loses: raw TCP has no session and no disk.
 fn can_explain(judged: &Judged, rung: RungName) -> bool {
     let is_below =
         rung != RungName::Tcp || matches!(judged.row.layer, Layer::Path | Layer::Processor);
-    explains_on_its_own(judged) && is_below && is_at(judged, rung)
+    explains(judged, rung) && is_below
 }
 
 /// What explains the loss and is proven, then what may explain it; then all else that is proven, then the rest. Of two
@@ -215,6 +221,7 @@ fn loss(seen: &Evidence, rung: &LadderRung) -> Message {
     let tcp = seen.rate(RungName::Tcp, direction);
     let (id, whole) = match (rung.rung, tcp) {
         (RungName::Tcp, _) => ("loss.tcp", seen.rate(RungName::Ceiling, direction)),
+        (RungName::Channels, _) => ("loss.channels", of_links(rung)),
         (RungName::Disk, _) => ("loss.disk", seen.rate(RungName::Share, direction)),
         (RungName::SystemClient, _) => ("loss.system-client", seen.engine_rate(direction)),
         (_, Some(tcp)) => ("loss.share", Some(tcp)),
@@ -233,6 +240,12 @@ fn loss(seen: &Evidence, rung: &LadderRung) -> Message {
         Some([low, high]) => message.share("low", low).share("high", high),
         None => message,
     }
+}
+
+/// What all links carry that several channels use.
+fn of_links(rung: &LadderRung) -> Option<f64> {
+    let share = rung.of_above.as_ref()?.value;
+    Some(rung.rate.as_ref()?.value / share)
 }
 
 /// A rung of which nothing can be said yet, with the blocks that would do.

@@ -8,7 +8,7 @@ use super::ladder_and_probe_trials::{
 };
 use super::nic_pairs::{Network, Pair, Ports, is_only_advertised};
 use crate::phase_effects::failure;
-use crate::rung_and_probe_verdict::{Loss, Sequential, judge, of_interval};
+use crate::rung_and_probe_verdict::{Loss, MATTERS, Sequential, judge, of_interval};
 use crate::{Ceiling, LadderRung, RungName};
 use stats::quotient;
 use stats::{Estimate, Unit};
@@ -17,6 +17,10 @@ use stats::{Estimate, Unit};
 pub(super) const ABOVE_CEILING: f64 = 1.05;
 /// The same where what is known of the other direction is refuted.
 const FAR_ABOVE_CEILING: f64 = 1.5;
+/// What several channels reach of their links where nothing holds these back together.
+const FILLED_BY_SEVERAL: f64 = 0.9;
+/// Caveats of a ceiling against which nothing is held: the line of Wi-Fi or a tunnel, and a shaper of the other direction.
+const GUESSED: [&str; 2] = ["ceiling-caveat.no-line", "ceiling-caveat.other-direction"];
 /// The rungs below the ceiling, in the order in which they are shown.
 pub(super) const RUNGS: [(Rung, RungName); 9] = [
     (Rung::Tcp, RungName::Tcp),
@@ -165,14 +169,16 @@ fn below_ceiling<'a>(
             continue;
         }
         let rate = rate_of(trials, rung, direction);
-        let other = is_system.then(|| above_system(trials, rung, direction));
-        let upper = other.as_ref().map_or(above.as_ref(), Option::as_ref);
-        let judged = upper
-            .filter(|_| !further)
-            .and_then(|above| against(trials, rung, direction, above, rate.as_ref()));
         // The system's own client has as many connections as it likes, which are not seen.
         let like = if is_system { Rung::Channels } else { rung };
         let own = own_ceiling(network, trials, like, direction);
+        let other = match rung {
+            Rung::Streams => Some(None),
+            Rung::Channels => Some(several_links(trials, direction, own.as_ref(), ceiling)),
+            _ => is_system.then(|| above_system(trials, rung, direction)),
+        };
+        let upper = other.as_ref().map_or(above.as_ref(), Option::as_ref);
+        let judged = upper.and_then(|above| against(trials, rung, direction, above, rate.as_ref()));
         let own = own.as_ref().or(ceiling.filter(|_| is_system));
         let whole = if further || is_system { own } else { ceiling };
         let of_ceiling = rate
@@ -184,8 +190,7 @@ fn below_ceiling<'a>(
             direction,
             loss: judged
                 .as_ref()
-                .map(|judged| judged.loss)
-                .filter(|_| !USES_OF_SYSTEM.contains(&rung)),
+                .and_then(|judged| loss(judged, rung, of_ladder)),
             of_above: judged.map(|judged| inverse(&judged.ratio)),
             of_ceiling: of_ceiling.filter(|_| !is_advertised),
             not_measured: rate
@@ -200,6 +205,61 @@ fn below_ceiling<'a>(
         }
     }
     rungs
+}
+
+/// What several channels are held against: all links that they use, where these carry more than one of them and none of
+/// them is a guess or a part of another one. Where nobody looks at the server, its two addresses may be at one port, unless
+/// more came than fits through one.
+fn several_links(
+    trials: &[Measured],
+    direction: Direction,
+    all: Option<&Estimate>,
+    one: Option<&Estimate>,
+) -> Option<Above> {
+    let (all, one) = all.zip(one)?;
+    let is_guessed = is_only_advertised(all)
+        || all
+            .caveats
+            .iter()
+            .any(|caveat| GUESSED.contains(&caveat.id));
+    let own: Vec<&Measured> = trials
+        .iter()
+        .filter(|trial| (trial.rung, trial.direction) == (Rung::Channels, direction))
+        .collect();
+    let pairs = || own.iter().flat_map(|trial| &trial.pairs);
+    let is_seen = pairs().all(|pair| pair.far_nic().is_some());
+    let is_more = is_seen || own.iter().all(|trial| trial.rate > one.value * MATTERS);
+    let is_several = all.value > one.value * MATTERS && !pairs().any(Pair::is_part_of_a_link);
+    (is_several && is_more && !is_guessed).then(|| Above::Computed(all.clone()))
+}
+
+/// The verdict of a rung that was held against the one above it.
+fn loss(judged: &Sequential, rung: Rung, of_ladder: &[(Rung, &TrialRecord)]) -> Option<Loss> {
+    match rung {
+        // A mount has connections of its own, of which its rung tells.
+        Rung::Channels if of_ladder.iter().any(|(of, _)| *of == Rung::SystemClient) => None,
+        Rung::Channels => loss_of_links(judged),
+        rung if USES_OF_SYSTEM.contains(&rung) => None,
+        _ => Some(judged.loss),
+    }
+}
+
+/// Two links are seldom filled to the last twentieth, so that less counts as no loss of theirs.
+fn loss_of_links(judged: &Sequential) -> Option<Loss> {
+    let share = inverse(&judged.ratio);
+    match judged.loss {
+        Loss::DoesNotLose => Some(Loss::DoesNotLose),
+        _ if share.value >= FILLED_BY_SEVERAL => None,
+        Loss::Loses
+            if share
+                .interval
+                .is_none_or(|[_, high]| high >= FILLED_BY_SEVERAL) =>
+        {
+            let more_blocks = judged.next.map(|next| next.saturating_sub(judged.ratio.n));
+            Some(Loss::CannotTell { more_blocks })
+        }
+        loss => Some(loss),
+    }
 }
 
 /// What the system's own client is held against, and what is left of it in use against itself.

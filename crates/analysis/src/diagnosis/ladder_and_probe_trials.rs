@@ -92,13 +92,22 @@ impl Measured<'_> {
 /// none where that was not counted. A NIC counts a warm-up and a file that is written to be read as well: so does what
 /// TCP counts of our connections in their whole life.
 fn foreign(network: &Network, record: &TrialRecord, result: &TrialResult) -> [Option<f64>; 2] {
-    let none = [None, None];
-    let connection = result.connections.first();
-    let Some(Ok(pair)) = connection.map(|connection| network.pair(connection)) else {
-        return none;
-    };
+    let first = result.connections.first();
+    let first = first.and_then(|connection| network.pair(connection).ok());
+    first.map_or([None, None], |pair| {
+        foreign_at(network, record, result, &pair)
+    })
+}
+
+/// The same at the NICs of one pair: each carries what all connections move that use it.
+fn foreign_at(
+    network: &Network,
+    record: &TrialRecord,
+    result: &TrialResult,
+    pair: &Pair,
+) -> [Option<f64>; 2] {
     let direction = record.workload.direction();
-    let ours = result.connections.iter().map(|one| {
+    let moved = |one: &ConnectionUse| {
         let tcp = one.tcp?;
         let payload = match direction {
             Direction::Read => tcp.received?,
@@ -106,19 +115,25 @@ fn foreign(network: &Network, record: &TrialRecord, result: &TrialResult) -> [Op
         };
         let again = one.retransmits.unwrap_or(0) as f64 * f64::from(tcp.segment);
         Some(payload.get() as f64 + again)
-    });
-    let Some(ours) = ours.sum::<Option<f64>>() else {
-        return none;
     };
-    let ours = ours * WITH_HEADERS;
+    // Of a connection whose NICs are not known, it is not known that it uses others.
+    let through = |is_there: &dyn Fn(&Pair) -> bool| {
+        let connections = result.connections.iter();
+        let there =
+            connections.filter(|one| network.pair(one).map_or(true, |other| is_there(&other)));
+        let ours = there.map(moved).sum::<Option<f64>>();
+        ours.map(|ours| ours * WITH_HEADERS)
+    };
+    let near = through(&|other| other.near.index == pair.near.index);
+    let far = through(&|other| other.same_far(pair));
     let client = network.client.map(|client| (client, pair.near));
     let server = network.server.zip(pair.far_nic());
     [
-        (client, direction == Direction::Read),
-        (server, direction == Direction::Write),
+        (client, near, direction == Direction::Read),
+        (server, far, direction == Direction::Write),
     ]
-    .map(|(end, receives)| {
-        let (host, nic) = end?;
+    .map(|(end, ours, receives)| {
+        let ((host, nic), ours) = end.zip(ours)?;
         let mut loads = record.loads.iter().filter(|load| load.host == host.name);
         let load = loads.find_map(|load| load.nics.iter().find(|it| it.nic == nic.name))?;
         let all = if receives { load.received } else { load.sent }.get() as f64;
@@ -126,11 +141,17 @@ fn foreign(network: &Network, record: &TrialRecord, result: &TrialResult) -> [Op
     })
 }
 
-/// Whether a counter says that a trial was no fair one: others used our NIC, or the hypervisor took a processor.
-fn is_spoiled([foreign, _]: [Option<f64>; 2], record: &TrialRecord) -> bool {
+/// Whether a counter says that a trial was no fair one: others used a NIC of ours, or the hypervisor took a processor.
+fn is_spoiled(network: &Network, record: &TrialRecord, result: &TrialResult) -> bool {
     let loads = record.loads.iter().flat_map(|load| &load.processors);
     let stolen = loads.map(|processor| processor.steal).fold(0.0, f64::max);
-    foreign.is_some_and(|share| share > SPOILS) || stolen > STOLEN
+    let connections = result.connections.iter();
+    let mut pairs = connections.filter_map(|connection| network.pair(connection).ok());
+    stolen > STOLEN
+        || pairs.any(|pair| {
+            let [near, _] = foreign_at(network, record, result, &pair);
+            near.is_some_and(|share| share > SPOILS)
+        })
 }
 
 /// The pairs of rates of blocks that were measured fairly. Where most were not, that is how this path is, and all count.
@@ -172,7 +193,7 @@ pub(super) fn probes(network: &Network, trials: &[&TrialRecord]) -> Vec<ProbeTri
                 Outcome::Failed(_) => None,
             },
             is_spoiled: match &record.outcome {
-                Outcome::Measured(result) => is_spoiled(foreign(network, record, result), record),
+                Outcome::Measured(result) => is_spoiled(network, record, result),
                 Outcome::Failed(_) => false,
             },
         }),
@@ -217,10 +238,9 @@ pub(super) fn measured<'a>(
                 Err(reason) => *unknown = Some(reason),
             }
         }
-        let foreign = foreign(network, trial, result);
         trials.push(Measured {
-            foreign,
-            is_spoiled: is_spoiled(foreign, trial),
+            foreign: foreign(network, trial, result),
+            is_spoiled: is_spoiled(network, trial, result),
             rung: *rung,
             repetition: *repetition,
             direction: trial.workload.direction(),

@@ -244,7 +244,8 @@ impl Plan<'_, '_> {
             let share = is_open(Rung::Share, RungName::Share);
             let channels = self.base.more.contains(&Rung::Channels)
                 && self.can_run(Rung::Channels, direction)
-                && self.rounds_of(Rung::Channels) < ANALYSIS_BLOCKS[0];
+                && (self.rounds_of(Rung::Channels) < ANALYSIS_BLOCKS[0]
+                    || self.may_be_decided(RungName::Channels, direction));
             let system = is_open(Rung::SystemClient, RungName::SystemClient);
             let channels = channels || (system && self.can_run(Rung::Channels, direction));
             // The share is held against raw TCP of the same round, several channels against one, and the system's own
@@ -309,11 +310,12 @@ impl Plan<'_, '_> {
 
     /// Whether more rounds may decide a rung: before the first look, or where a later one would.
     fn is_open(&self, name: RungName, direction: Direction) -> bool {
-        if (self.round as usize) < ANALYSIS_BLOCKS[0] {
-            return true;
-        }
-        let rung = self.seen.rung(name, direction);
-        match rung.and_then(|rung| rung.loss) {
+        (self.round as usize) < ANALYSIS_BLOCKS[0] || self.may_be_decided(name, direction)
+    }
+
+    /// Whether a later look may decide a rung.
+    fn may_be_decided(&self, name: RungName, direction: Direction) -> bool {
+        match self.seen.loss(name, direction) {
             Some(Loss::CannotTell { more_blocks }) => more_blocks.is_some(),
             Some(Loss::Loses | Loss::DoesNotLose) | None => false,
         }
@@ -358,6 +360,7 @@ impl Plan<'_, '_> {
         let (rung, direction) = match lost.rung {
             RungName::Tcp => (Rung::Tcp, lost.direction),
             RungName::Share => (Rung::Share, lost.direction),
+            RungName::Channels => (Rung::Channels, lost.direction),
             RungName::SystemClient => (Rung::SystemClient, lost.direction),
             _ => return None,
         };
@@ -441,7 +444,7 @@ impl Plan<'_, '_> {
                 one.row.probes.iter().map(|(kind, _)| Intervention {
                     cause: Some(one.row.id),
                     kind: *kind,
-                    rung: rung_of(*kind, one.finding.is_of_programs),
+                    rung: rung_of(*kind, one.finding.is_of_programs, self.seen),
                 })
             });
         // What a counter proves needs no splitting.
@@ -450,7 +453,7 @@ impl Plan<'_, '_> {
         let splitter = |kind| Intervention {
             cause: None,
             kind,
-            rung: rung_of(kind, rung == Rung::SystemProgram),
+            rung: rung_of(kind, rung == Rung::SystemProgram, self.seen),
         };
         let mut wanted: Vec<Intervention> = Vec::new();
         for one in of_suspects.chain(splitters.copied().map(splitter)) {
@@ -465,7 +468,8 @@ impl Plan<'_, '_> {
                 found.is_some_and(|found| found.loss == Loss::Loses)
             });
         // Where two limits are alike, taking one away gains nothing.
-        if nothing_gains && rung == Rung::Share && !is_proven {
+        let is_of_share = matches!(rung, Rung::Share | Rung::Channels);
+        if nothing_gains && is_of_share && !is_proven {
             wanted.push(splitter(ProbeKind::AllReliefs));
         }
         wanted

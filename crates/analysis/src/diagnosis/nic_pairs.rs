@@ -12,6 +12,9 @@ use record::{ConnectionUse, HostFacts, Nic, ServerInterface};
 pub(super) use line_speeds::{bit_rate, has_no_line, line_bits};
 pub(super) use payload_ceiling::is_only_advertised;
 
+/// Kinds of NICs of which several may share one line.
+const PARTS: [&str; 3] = ["vlan", "macvlan", "ipvlan"];
+
 /// The least ratio of two line rates that counts as different.
 pub(super) const FASTER: f64 = 1.5;
 /// What a link runs at when its cable is bad, in bits per second.
@@ -72,7 +75,16 @@ impl<'a> Pair<'a> {
         self != other && (self.near.index == other.near.index || self.same_far(other))
     }
 
-    fn same_far(&self, other: &Self) -> bool {
+    /// Whether one of its NICs is a part of another one, whose line it shares with its other parts.
+    pub(super) fn is_part_of_a_link(&self) -> bool {
+        let mut nics = [Some(self.near), self.far_nic()].into_iter().flatten();
+        nics.any(|nic| {
+            let kind = nic.kind.as_deref();
+            kind.is_some_and(|kind| PARTS.contains(&kind))
+        })
+    }
+
+    pub(super) fn same_far(&self, other: &Self) -> bool {
         match (self.far, other.far) {
             (FarEnd::Nic(one), FarEnd::Nic(two)) => one.index == two.index,
             (FarEnd::Advertised(one), FarEnd::Advertised(two)) => {

@@ -22,7 +22,10 @@ const LARGE_MTU: u32 = 4000;
 
 /// That limit, where something may be lost by it.
 pub(super) fn throttled<'a>(seen: &Evidence<'a>, host: &'a HostFacts) -> Option<Finding> {
-    let slow = seen.may_lose(RungName::Tcp) || seen.share_may_lose() || seen.ceilings.is_empty();
+    let slow = seen.may_lose(RungName::Tcp)
+        || seen.share_may_lose()
+        || seen.seems_to_lose(RungName::Channels)
+        || seen.ceilings.is_empty();
     let not_full = DIRECTIONS
         .into_iter()
         .any(|direction| !seen.is_full_in(direction));

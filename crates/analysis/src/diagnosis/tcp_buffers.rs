@@ -256,7 +256,7 @@ fn too_small(
 /// Whether our end, as a sender, spent its time waiting for that buffer.
 fn clock_proves(seen: &Evidence, which: Buffer, direction: Direction) -> bool {
     let Some(clock) = seen
-        .writing_clock()
+        .writing_clock(Rung::Share)
         .filter(|_| direction == Direction::Write)
     else {
         return false;

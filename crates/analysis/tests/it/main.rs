@@ -10,4 +10,5 @@ mod mount_for_programs;
 mod mounted_share;
 mod run_builder;
 mod several_connections;
+mod several_links;
 mod simulated_checks;

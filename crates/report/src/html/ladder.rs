@@ -66,6 +66,8 @@ fn ladder_row(rung: &LadderRung) -> Markup {
     };
     let name = shared_wording::rung_in(rung.rung, rung.direction);
     let is_computed = rung.rung == RungName::Ceiling;
+    // What several channels are held against is their links, and not one channel.
+    let has_above = !is_computed && rung.rung != RungName::Channels;
     html! {
         tr {
             td.w { (name) }
@@ -74,7 +76,7 @@ fn ladder_row(rung: &LadderRung) -> Markup {
                 td.n { (quantity::interval_with_unit(rate).unwrap_or_else(|| shared_wording::no_interval(rung))) }
                 td.n { (quantity::bit_rate(rate.value)) }
                 td.n { (share(&rung.of_ceiling).unwrap_or_default()) }
-                td.n { @if !is_computed { (share(&rung.of_above).unwrap_or_default()) } }
+                td.n { @if has_above { (share(&rung.of_above).unwrap_or_default()) } }
                 td.n { (confidence(rate)) }
                 td.n { @if !is_computed { (rate.n) } }
             } @else {

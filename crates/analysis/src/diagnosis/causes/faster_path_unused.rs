@@ -78,8 +78,9 @@ fn another_is_faster(seen: &Evidence) -> Option<Finding> {
         _ if is_up_to_routes => Finding::suspected(text, Decider::Tune, advice),
         _ => Finding::suspected(text, Decider::Elsewhere, advice),
     };
-    // A link that is not filled is not what holds the share back.
-    Some(found.off_path_if(!is_full))
+    // A link that is not filled is not what holds the share back, nor is one that several channels use what holds these back.
+    let is_of_all = lost == Some(RungName::Channels);
+    Some(found.off_path_if(!is_full || is_of_all))
 }
 
 struct Faster<'a> {

@@ -99,9 +99,9 @@ fn by_clock(seen: &Evidence) -> Option<Finding> {
     if !may_be_limited(seen, Direction::Write) {
         return None;
     }
-    let clock = seen.writing_clock()?;
+    let clock = seen.writing_clock(Rung::Share)?;
     let lost = clock.retransmits as f64 / clock.segments.max(1) as f64;
-    let share = seen.network_share()?;
+    let share = seen.network_share(Rung::Share)?;
     if share < NETWORK || lost > 0.001 {
         return None;
     }

@@ -201,7 +201,7 @@ fn on_another_channel(seen: &Evidence) -> Option<Finding> {
         .share("share", share)
         .with("direction", direction);
     let nic = one.nic.as_deref().unwrap_or("NIC");
-    Some(Finding::counted(text, advice(nic)).off_path())
+    Some(Finding::counted(text, advice(nic)).of_channels())
 }
 
 fn look_for_it(seen: &Evidence) -> Advice {

@@ -35,7 +35,7 @@ fn advice(seen: &Evidence) -> Advice {
 /// One block written over and over needs no disk to keep up: what that gains the disk costs. It spares the server new
 /// memory as well, which gained 1.23x where its processor was what it lacked: so little proves no disk to who sees one end.
 fn by_one_block(seen: &Evidence) -> Option<Finding> {
-    let one_block = seen.probed(ProbeKind::OneBlock, Rung::Share)?;
+    let one_block = seen.probed(ProbeKind::OneBlock, seen.share_that_loses().0)?;
     let gain = one_block.ratio.value;
     if one_block.loss != Loss::Loses || reads_lose_alike(seen) {
         return None;
@@ -51,50 +51,37 @@ fn by_one_block(seen: &Evidence) -> Option<Finding> {
 
 /// Whether reads from memory, which no disk holds back, lose as well and are not much faster than writes.
 fn reads_lose_alike(seen: &Evidence) -> bool {
-    let rate = |direction| seen.rate(RungName::Share, direction);
+    let name = seen.share_that_loses().1;
+    let rate = |direction| seen.rate(name, direction);
     let both = rate(Direction::Read).zip(rate(Direction::Write));
     let is_alike = both.is_some_and(|(read, write)| read < write * WRITES_SLOWER);
-    is_alike && seen.may_lose_in(RungName::Share, Direction::Read)
+    is_alike && seen.may_lose_in(name, Direction::Read)
 }
 
 /// Writes wait while reads from memory do not.
 fn by_writes(seen: &Evidence) -> Option<Finding> {
-    let write_loses = seen.may_lose_in(RungName::Share, Direction::Write);
-    if !write_loses || seen.is_in_memory() || seen.busy_channel().is_some() {
+    let name = seen.share_that_loses().1;
+    let write_loses = seen.may_lose_in(name, Direction::Write);
+    if !write_loses || seen.is_in_memory() || seen.busy_channel().is_some() || is_other(seen) {
         return None;
     }
-    let is_refuted = seen.storage_is_indifferent();
-    // TCP that is busy all the time waits for the network and for no disk.
-    let is_network = seen
-        .network_share()
-        .is_some_and(|share| share > NETWORK_IDLE);
-    // Waiting for a disk leaves time.
-    let works = seen
-        .network
-        .server
-        .is_some_and(|server| seen.idles_at_writes(&server.name) == Some(false));
-    if is_refuted || is_network || (works && seen.crowded_host().is_none()) {
-        return None;
-    }
-    let client = seen
-        .network
-        .client
-        .filter(|_| seen.network.server.is_none());
+    let server = seen.network.server;
+    let client = seen.network.client.filter(|_| server.is_none());
     let client_works = client.is_some_and(|it| seen.idles_at_writes(&it.name) == Some(false));
     let slower = match (seen.crowded_host(), client_works) {
         (Some(_), _) => WRITES_SLOWER_IN_A_CROWD,
         (None, true) => WRITES_SLOWER_UNSEEN,
         (None, false) => WRITES_SLOWER,
     };
-    let read = seen.rate(RungName::Share, Direction::Read)?;
-    let write = seen.rate(RungName::Share, Direction::Write)?;
-    // A network that is itself as slow explains it as well.
+    let read = seen.rate(name, Direction::Read)?;
+    let write = seen.rate(name, Direction::Write)?;
+    // A network that is itself as slow explains it as well; raw TCP takes one of several links.
     let network = seen.rate(RungName::Tcp, Direction::Write);
+    let network = network.filter(|_| name == RungName::Share);
     if network.is_some_and(|network| network < write * WRITES_SLOWER) {
         return None;
     }
-    let reads_are_well = !seen.may_lose_in(RungName::Share, Direction::Read);
-    let server = seen.network.server;
+    let reads_are_well = !seen.may_lose_in(name, Direction::Read);
     let idles = server.is_some_and(|server| seen.is_idle(&server.name));
     let waits = match reads_are_well {
         true => read > write * slower,
@@ -110,7 +97,34 @@ fn by_writes(seen: &Evidence) -> Option<Finding> {
         let text = say("server-disk.waits").rate("write", write);
         return Some(Finding::counted(text, advice(seen)));
     }
-    Some(Finding::suspected(text, Decider::Probe, advice(seen)))
+    let decider = match (seen.storage_is_indifferent(), server) {
+        (false, _) => Decider::Probe,
+        (true, None) => Decider::Server,
+        (true, Some(_)) => Decider::Hand("decide.sync-writes"),
+    };
+    Some(Finding::suspected(text, decider, advice(seen)))
+}
+
+/// Whether something was measured by which it is no disk that writes wait for.
+fn is_other(seen: &Evidence) -> bool {
+    let (rung, name) = seen.share_that_loses();
+    // One connection may be slow for many a reason that has nothing to do with where its bytes land. What several links
+    // lose together in this direction only, where each of them waits as much, the server's storage loses.
+    let (idle, is_refuted) = match name {
+        RungName::Channels => {
+            // TCP is busy as long as it takes to move what is moved.
+            let part = seen.part_of_links(Direction::Write).unwrap_or(1.0);
+            let is_uneven = seen.fills_a_link(Direction::Write);
+            (f64::midpoint(1.0, part), is_uneven)
+        }
+        _ => (NETWORK_IDLE, seen.storage_is_indifferent()),
+    };
+    // TCP that is busy all the time waits for the network and for no disk.
+    let is_network = seen.network_share(rung).is_some_and(|share| share > idle);
+    // Waiting for a disk leaves time.
+    let server = seen.network.server;
+    let works = server.is_some_and(|it| seen.idles_at_writes(&it.name) == Some(false));
+    is_refuted || is_network || (works && seen.crowded_host().is_none())
 }
 
 /// Whether programs of the server wait for its disk as long as the share is written to, and no longer than around the

@@ -45,12 +45,13 @@ fn full_core(seen: &Evidence) -> Option<Finding> {
 /// path so short that buffers of the file server's own could not hold each connection back.
 fn one_process(seen: &Evidence) -> Option<Finding> {
     let gains = |kind, rung| seen.probed(kind, rung).map(|it| it.loss);
-    let sessions = gains(ProbeKind::Sessions, Rung::Share) == Some(Loss::Loses);
+    let (rung, name) = seen.share_that_loses();
+    let sessions = gains(ProbeKind::Sessions, rung) == Some(Loss::Loses);
     let streams = gains(ProbeKind::Streams, Rung::Tcp) == Some(Loss::Loses);
     // What one connection of raw TCP moves, the session's own connection could move too.
     let is_beyond_tcp = DIRECTIONS.into_iter().any(|direction| {
         let is_measured = seen.rate(RungName::Tcp, direction).is_some();
-        is_measured && seen.loses_in(RungName::Share, direction)
+        is_measured && seen.loses_in(name, direction)
     });
     // A server that has time left, or that is slow with writes only, waits for something.
     let server = seen.network.server;

@@ -1,7 +1,7 @@
 //! Signatures by an algorithm that costs more than another one that protects as well.
 
 use locale::say;
-use record::{ProbeKind, Rung};
+use record::ProbeKind;
 
 use super::{Advice, Basis, Decider, Evidence, Finding};
 use crate::rung_and_probe_verdict::Loss;
@@ -26,7 +26,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         false => "fix.cheaper-signing",
     });
     // A session that is encrypted has all the rest of the work and more, but no signatures: what it gains they cost.
-    let encrypted = seen.probed(ProbeKind::EncryptionForSigning, Rung::Share);
+    let encrypted = seen.probed(ProbeKind::EncryptionForSigning, seen.share_that_loses().0);
     let basis = match encrypted.is_some_and(|it| it.loss == Loss::Loses) {
         true => Basis::Counter,
         false if is_cheap => Basis::OutOfSight("needs.served"),

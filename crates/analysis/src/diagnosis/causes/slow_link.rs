@@ -94,7 +94,7 @@ fn slow_hop_of_channel(seen: &Evidence) -> Option<Finding> {
     let (pair, bits) = held.next()?;
     let advice = Advice::of("fix.slow-hop").commands([format!("ethtool {}", pair.near.name)]);
     let text = hop(say("slow-link.hop-of-channel"), pair, bits);
-    Some(Finding::suspected(text, Decider::Elsewhere, advice).off_path())
+    Some(Finding::suspected(text, Decider::Elsewhere, advice).of_channels())
 }
 
 fn hop(text: Message, pair: &Pair, bits: u64) -> Message {

@@ -4,7 +4,6 @@ use locale::say;
 use record::{Direction, ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding};
-use crate::RungName;
 use crate::diagnosis::copies_and_small_files::small_files;
 
 /// A small file that is written waits for a disk where it takes so many times as long as a small request, and as one
@@ -28,7 +27,7 @@ fn of_small_files(seen: &Evidence) -> Option<Finding> {
     let waits = seconds >= WAITS_SECONDS
         && seconds >= WAITS_READS * read.each.value
         && write.requests? >= WAITS_REQUESTS;
-    if !waits || seen.may_lose_in(RungName::Share, Direction::Write) {
+    if !waits || seen.may_lose_in(seen.share_that_loses().1, Direction::Write) {
         return None;
     }
     let text = say("sync-writes.small-files")
@@ -61,11 +60,12 @@ fn decider(seen: &Evidence) -> Decider {
 
 fn of_large_files(seen: &Evidence) -> Option<Finding> {
     let setting = by_setting(seen);
-    if !seen.may_lose_in(RungName::Share, Direction::Write) {
+    let (rung, name) = seen.share_that_loses();
+    if !seen.may_lose_in(name, Direction::Write) {
         return None;
     }
     // Who keeps nothing in memory anyway loses nothing by being forbidden to.
-    let through = seen.probed(ProbeKind::WriteThrough, Rung::Share);
+    let through = seen.probed(ProbeKind::WriteThrough, rung);
     let changes_nothing = through.is_some_and(|it| {
         it.ratio
             .interval
@@ -82,7 +82,7 @@ fn of_large_files(seen: &Evidence) -> Option<Finding> {
     let advice = Advice::of("fix.sync-writes").gains(seen.gain());
     // The setting tells why, and the probe or the kernel that it costs something. Who waits while the share is read from
     // memory too may be another program.
-    let of = |direction| waited(seen, Rung::Share, direction);
+    let of = |direction| waited(seen, rung, direction);
     let (writing, reading) = (of(Direction::Write), of(Direction::Read));
     let waits = writing >= WAITS_PART && reading <= writing / 2.0;
     Some(match setting && (changes_nothing || waits) {

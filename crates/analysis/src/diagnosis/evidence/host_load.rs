@@ -57,7 +57,7 @@ impl<'a> Evidence<'a> {
 
     /// Whether a host had time left while the share was written to; none where that was not read.
     pub(in crate::diagnosis) fn idles_at_writes(&self, host: &'a HostName) -> Option<bool> {
-        let writes = (Rung::Share, Direction::Write);
+        let writes = (self.share_that_loses().0, Direction::Write);
         let loads = self.loads_of(host, |rung, direction| (rung, direction) == writes);
         median_of(loads.map(mean_busy)).map(|busy| busy < IDLE_HOST)
     }
@@ -84,16 +84,19 @@ impl<'a> Evidence<'a> {
         host: &HostName,
         direction: Direction,
     ) -> Option<DiskWait> {
-        let waits = self.of_rung(Rung::Share).filter_map(|(trial, _)| {
-            let Workload::Share(workload) = &trial.workload else {
-                return None;
-            };
-            let load = trial.loads.iter().find(|load| load.host == *host)?;
-            let waited = load.disk_waited?.get() as f64;
-            let moving = (workload.timing.warm_up.get() + workload.timing.measured.get()) as f64;
-            let around = (load.duration.get() as f64 - moving).max(1.0);
-            (workload.direction == direction).then_some((waited / moving, waited / around))
-        });
+        let waits = self
+            .of_rung(self.share_that_loses().0)
+            .filter_map(|(trial, _)| {
+                let Workload::Share(workload) = &trial.workload else {
+                    return None;
+                };
+                let load = trial.loads.iter().find(|load| load.host == *host)?;
+                let waited = load.disk_waited?.get() as f64;
+                let moving =
+                    (workload.timing.warm_up.get() + workload.timing.measured.get()) as f64;
+                let around = (load.duration.get() as f64 - moving).max(1.0);
+                (workload.direction == direction).then_some((waited / moving, waited / around))
+            });
         let (of_moving, of_around): (Vec<f64>, Vec<f64>) = waits.unzip();
         Some(DiskWait {
             of_moving: median_of(of_moving.into_iter())?,
@@ -135,7 +138,11 @@ impl<'a> Evidence<'a> {
     pub(in crate::diagnosis) fn has_full_core(&self, host: &'a HostName) -> bool {
         let lost = self.lost().map(|lost| (lost.rung, lost.direction));
         let loads = self.loads_of(host, |rung, direction| {
-            is_steady(rung) && lost.is_none_or(|lost| lost == (loser(rung), direction))
+            let is_of = |(lost, towards)| match lost {
+                RungName::Channels => (rung, direction) == (Rung::Channels, towards),
+                lost => (loser(rung), direction) == (lost, towards),
+            };
+            is_steady(rung) && lost.is_none_or(is_of)
         });
         let fullest = loads.map(|load| {
             let busy = load.processors.iter().map(|processor| processor.busy);

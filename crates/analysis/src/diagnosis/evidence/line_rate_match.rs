@@ -84,7 +84,9 @@ impl Evidence<'_> {
         let says_faster = said.is_some_and(|it| it.speed.get() as f64 >= bits as f64 * FASTER);
         // A disk may be as fast as a line by chance: not while TCP waits for the network.
         let is_network = self.rate(RungName::Tcp, Direction::Read).is_some()
-            || self.network_share().is_some_and(|share| share >= NETWORK);
+            || self
+                .network_share(Rung::Share)
+                .is_some_and(|share| share >= NETWORK);
         self.network.server.is_some() || bits <= SLOW_BITS || (says_faster && is_network)
     }
 }

@@ -15,11 +15,11 @@ const OVERTAKEN: f64 = 0.01;
 const SMALLEST_BUFFER_BYTES: f64 = 65_536.0;
 
 impl Evidence<'_> {
-    /// What TCP did while our end wrote to the share, over all connections of the ladder's trials.
-    pub(in crate::diagnosis) fn writing_clock(&self) -> Option<TcpClock> {
+    /// What TCP did while our end wrote to the share, over all connections of a rung's trials.
+    pub(in crate::diagnosis) fn writing_clock(&self, rung: Rung) -> Option<TcpClock> {
         let trials = self.trials.iter();
         let clocks = trials
-            .filter(|trial| trial.rung == Rung::Share && trial.direction == Direction::Write)
+            .filter(|trial| trial.rung == rung && trial.direction == Direction::Write)
             .flat_map(|trial| &trial.result.connections)
             .filter_map(|one| one.clock);
         let sum = clocks.reduce(|one, two| TcpClock {
@@ -33,11 +33,11 @@ impl Evidence<'_> {
         (sum.total.get() > 0).then_some(sum)
     }
 
-    /// The part of the time of writing in which TCP waited for the network alone: neither for data, nor for the far
+    /// The part of the time of writing at a rung in which TCP waited for the network alone: neither for data, nor for the far
     /// end's window, nor for our own buffer. On a path so short that every buffer would fill it, a buffer is full
     /// because what is in it waits in a queue of the network.
-    pub(in crate::diagnosis) fn network_share(&self) -> Option<f64> {
-        let clock = self.writing_clock()?;
+    pub(in crate::diagnosis) fn network_share(&self, rung: Rung) -> Option<f64> {
+        let clock = self.writing_clock(rung)?;
         let whole = self.ceiling(Direction::Write).zip(self.round_trip_min());
         let is_short =
             whole.is_some_and(|(rate, time)| rate * time as f64 / 1e9 < SMALLEST_BUFFER_BYTES);

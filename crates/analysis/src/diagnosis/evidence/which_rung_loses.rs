@@ -1,8 +1,9 @@
 //! What is lost of the rungs, and what can be the reason for so much.
 
-use record::Direction;
+use record::{Direction, Rung};
 
-use super::{DIRECTIONS, Evidence, FULL};
+use super::{DIRECTIONS, Evidence, FULL, Measured, median_of};
+use crate::diagnosis::ladder::of_several;
 use crate::rung_and_probe_verdict::Loss;
 use crate::{LadderRung, RungName};
 
@@ -87,11 +88,33 @@ impl Evidence<'_> {
 
     /// Whether reads are well, and writes so much slower that no processor is what they lack: they wait for something.
     pub(in crate::diagnosis) fn writes_wait(&self) -> bool {
-        let rate = |direction| self.rate(RungName::Share, direction);
+        let name = self.share_that_loses().1;
+        let rate = |direction| self.rate(name, direction);
         let both = rate(Direction::Read).zip(rate(Direction::Write));
         both.is_some_and(|(read, write)| read > write * WRITES_WAIT)
-            && self.loses_in(RungName::Share, Direction::Write)
-            && !self.may_lose_in(RungName::Share, Direction::Read)
+            && self.loses_in(name, Direction::Write)
+            && !self.may_lose_in(name, Direction::Read)
+    }
+
+    /// What several channels reach of all their links in a direction.
+    pub(in crate::diagnosis) fn part_of_links(&self, direction: Direction) -> Option<f64> {
+        let rung = self.rung(RungName::Channels, direction)?;
+        Some(rung.of_above.as_ref()?.value)
+    }
+
+    /// Whether one of several links is filled in a direction while all of them are used, in most trials.
+    pub(in crate::diagnosis) fn fills_a_link(&self, direction: Direction) -> bool {
+        let network = of_several(&self.network);
+        let of_rung =
+            |trial: &&Measured| (trial.rung, trial.direction) == (Rung::Channels, direction);
+        let fullest = self.trials.iter().filter(of_rung).filter_map(|trial| {
+            let shares = trial.pairs.iter().filter_map(|pair| {
+                let fits = network.ceiling(direction, &[vec![*pair]], None)?;
+                Some(trial.carried(pair)? / 8.0 / fits.rate.value)
+            });
+            shares.max_by(f64::total_cmp)
+        });
+        median_of(fullest).is_some_and(|share| share >= FAR_BELOW)
     }
 
     pub(in crate::diagnosis) fn may_lose(&self, rung: RungName) -> bool {
@@ -113,12 +136,21 @@ impl Evidence<'_> {
         self.first_loss().or_else(|| self.first_rung(may_lose))
     }
 
+    /// The rung of the share that loses: several channels where one of them loses nothing, and else one.
+    pub(in crate::diagnosis) fn share_that_loses(&self) -> (Rung, RungName) {
+        match self.first_loss().map(|lost| lost.rung) {
+            Some(RungName::Channels) => (Rung::Channels, RungName::Channels),
+            _ => (Rung::Share, RungName::Share),
+        }
+    }
+
     /// The first rung that is meant; of both directions the one that has less of the rung above.
     fn first_rung(&self, is_meant: impl Fn(&LadderRung) -> bool) -> Option<&LadderRung> {
         let share = |rung: &LadderRung| rung.of_above.as_ref().map_or(1.0, |it| it.value);
         let names = [
             RungName::Tcp,
             RungName::Share,
+            RungName::Channels,
             RungName::SystemClient,
             RungName::Disk,
         ];
@@ -160,7 +192,7 @@ impl Evidence<'_> {
 
     /// A share that was so slow that nothing came through while it was measured has lost as well.
     pub(in crate::diagnosis) fn share_may_lose(&self) -> bool {
-        self.may_lose(RungName::Share)
+        self.may_lose(self.share_that_loses().1)
             || (!self.is_measured(RungName::Share) && !self.is_kept_out())
     }
 

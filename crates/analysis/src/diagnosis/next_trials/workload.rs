@@ -55,6 +55,7 @@ impl Plan<'_, '_> {
                 }
                 match changed {
                     None => {}
+                    Some(kind) if rung == Rung::Channels && is_of_one_channel(kind) => return None,
                     Some(kind) => self.change(&mut share, kind)?,
                 }
                 Some(Workload::Share(share))
@@ -307,6 +308,15 @@ impl Plan<'_, '_> {
             limit: JOB_LIMIT,
         }
     }
+}
+
+/// Whether an intervention says something of one channel only: several have addresses of their own, and a second connection
+/// of the first one would leave less under way to the others.
+const fn is_of_one_channel(kind: ProbeKind) -> bool {
+    matches!(
+        kind,
+        ProbeKind::Channels | ProbeKind::Path | ProbeKind::Connections
+    )
 }
 
 fn halved(depth: u32) -> Option<u32> {
