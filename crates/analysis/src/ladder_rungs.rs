@@ -44,12 +44,12 @@ pub struct LadderRung {
     /// Payload in bytes per second; none where it was not measured.
     pub rate: Option<Estimate>,
     /// As a share of the rung above: 1 is all of it. Of several channels: of what all links carry that they use, where that is
-    /// more than one of them carries.
+    /// known and more than one of them carries.
     pub of_above: Option<Estimate>,
     /// As a share of the ceiling.
     pub of_ceiling: Option<Estimate>,
-    /// Whether it loses against the one above; none where the two were not measured, and where several channels have nearly
-    /// all of their links.
+    /// Whether it loses against the one above; none where the two were not measured. Several channels lose where they get
+    /// less than nine tenths.
     pub loss: Option<Loss>,
     /// Why it was not measured.
     pub not_measured: Option<Message>,

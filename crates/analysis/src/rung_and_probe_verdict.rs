@@ -19,9 +19,15 @@ pub const ANALYSIS_BLOCKS: [usize; 4] = [
 /// are missing to the next analysis, and none where the rule ends without a verdict.
 #[must_use]
 pub fn judge(blocks: &[(f64, f64)]) -> Option<Sequential> {
+    judge_against(blocks, MATTERS)
+}
+
+/// The same where another ratio than [`MATTERS`] is what counts.
+#[must_use]
+pub fn judge_against(blocks: &[(f64, f64)], matters: f64) -> Option<Sequential> {
     let numbered = (0..).zip(blocks);
     let pairs = numbered.map(|(block, (part, whole))| (block, *part, *whole));
-    let mut judged = PROBE.judge(&PairedRatios::new(pairs), MATTERS)?;
+    let mut judged = PROBE.judge(&PairedRatios::new(pairs), matters)?;
     if let Loss::CannotTell { more_blocks } = &mut judged.loss {
         let next = judged.next;
         *more_blocks = next.map(|next| next.saturating_sub(blocks.len()).max(1));

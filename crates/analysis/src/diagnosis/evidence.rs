@@ -10,7 +10,7 @@ mod which_rung_loses;
 
 use std::net::IpAddr;
 
-use host_load::is_steady;
+use host_load::is_of_one;
 use locale::say;
 use record::{
     Direction, Failure, HostFacts, HostName, MtuProof, Nic, Outcome, PathFacts, ProbeKind, Rung,
@@ -174,7 +174,7 @@ impl<'a> Evidence<'a> {
         let of = |end: usize, direction| {
             let trials = self.trials.iter();
             let steady =
-                trials.filter(|trial| is_steady(trial.rung) && trial.direction == direction);
+                trials.filter(|trial| is_of_one(trial.rung) && trial.direction == direction);
             // The median, so that one trial with a hiccup of its counters is no traffic.
             median_of(steady.filter_map(|trial| trial.foreign[end]))
         };
@@ -307,6 +307,7 @@ impl<'a> Evidence<'a> {
             && share.iter().all(is_well)
             && of(RungName::SystemClient).iter().all(is_well)
             && !self.loses(RungName::Channels)
+            && !self.seems_to_lose(RungName::Channels)
             && share.iter().any(measured)
             && self.is_measured_as_asked()
             && self.above_ceiling().is_none()

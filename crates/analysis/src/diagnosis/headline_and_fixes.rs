@@ -3,7 +3,7 @@
 use locale::{Message, say};
 use record::{Direction, Level, Rung, Setting, Target};
 
-use super::cause_table::{Judged, Layer, Means, judge};
+use super::cause_table::{CauseId, Judged, Layer, Means, judge};
 use super::causes::Evidence;
 use super::command_words::quoted;
 use super::finding::Reach;
@@ -71,10 +71,11 @@ fn is_at(judged: &Judged, rung: RungName) -> bool {
 }
 
 /// Whether something is lost at a rung by a cause that sits where that is measured. Where several channels lose, one alone
-/// loses nothing, so that nothing on its path is why.
+/// loses nothing, so that nothing on its path is why, but for what processors or ports do with all packets of a host.
 fn explains(judged: &Judged, rung: RungName) -> bool {
+    let is_of_host = matches!(judged.row.id, CauseId::RssOff | CauseId::PauseFrames);
     let reach = match (rung, judged.row.layer) {
-        (RungName::Channels, Layer::Path | Layer::Channels) => Reach::OfChannels,
+        (RungName::Channels, Layer::Path | Layer::Channels) if !is_of_host => Reach::OfChannels,
         _ => Reach::OnPath,
     };
     explains_anything(judged) && judged.finding.reach == reach && is_at(judged, rung)
@@ -244,7 +245,7 @@ fn loss(seen: &Evidence, rung: &LadderRung) -> Message {
 
 /// What all links carry that several channels use.
 fn of_links(rung: &LadderRung) -> Option<f64> {
-    let share = rung.of_above.as_ref()?.value;
+    let share = rung.of_ceiling.as_ref()?.value;
     Some(rung.rate.as_ref()?.value / share)
 }
 

@@ -8,7 +8,7 @@ use super::ladder_and_probe_trials::{
 };
 use super::nic_pairs::{Network, Pair, Ports, is_only_advertised};
 use crate::phase_effects::failure;
-use crate::rung_and_probe_verdict::{Loss, MATTERS, Sequential, judge, of_interval};
+use crate::rung_and_probe_verdict::{Loss, MATTERS, Sequential, judge_against, of_interval};
 use crate::{Ceiling, LadderRung, RungName};
 use stats::quotient;
 use stats::{Estimate, Unit};
@@ -17,7 +17,8 @@ use stats::{Estimate, Unit};
 pub(super) const ABOVE_CEILING: f64 = 1.05;
 /// The same where what is known of the other direction is refuted.
 const FAR_ABOVE_CEILING: f64 = 1.5;
-/// What several channels reach of their links where nothing holds these back together.
+/// What several channels reach at least of their links where nothing holds these back together: two are seldom filled to the
+/// last twentieth.
 const FILLED_BY_SEVERAL: f64 = 0.9;
 /// Caveats of a ceiling against which nothing is held: the line of Wi-Fi or a tunnel, and a shaper of the other direction.
 const GUESSED: [&str; 2] = ["ceiling-caveat.no-line", "ceiling-caveat.other-direction"];
@@ -190,7 +191,8 @@ fn below_ceiling<'a>(
             direction,
             loss: judged
                 .as_ref()
-                .and_then(|judged| loss(judged, rung, of_ladder)),
+                .map(|judged| judged.loss)
+                .filter(|_| !USES_OF_SYSTEM.contains(&rung)),
             of_above: judged.map(|judged| inverse(&judged.ratio)),
             of_ceiling: of_ceiling.filter(|_| !is_advertised),
             not_measured: rate
@@ -207,9 +209,9 @@ fn below_ceiling<'a>(
     rungs
 }
 
-/// What several channels are held against: all links that they use, where these carry more than one of them and none of
-/// them is a guess or a part of another one. Where nobody looks at the server, its two addresses may be at one port, unless
-/// more came than fits through one.
+/// What several channels are held against: all links that they use, where these carry more than one of them, none of them
+/// is a guess or a part of another one, and others leave them alone. Where nobody looks at the server, its two addresses may
+/// be at one port, unless more came than fits through one. A mount has connections of its own, of which its rung tells.
 fn several_links(
     trials: &[Measured],
     direction: Direction,
@@ -226,40 +228,14 @@ fn several_links(
         .iter()
         .filter(|trial| (trial.rung, trial.direction) == (Rung::Channels, direction))
         .collect();
+    let spoiled = own.iter().filter(|trial| trial.is_spoiled).count();
+    let has_mount = trials.iter().any(|trial| trial.rung == Rung::SystemClient);
     let pairs = || own.iter().flat_map(|trial| &trial.pairs);
     let is_seen = pairs().all(|pair| pair.far_nic().is_some());
     let is_more = is_seen || own.iter().all(|trial| trial.rate > one.value * MATTERS);
     let is_several = all.value > one.value * MATTERS && !pairs().any(Pair::is_part_of_a_link);
-    (is_several && is_more && !is_guessed).then(|| Above::Computed(all.clone()))
-}
-
-/// The verdict of a rung that was held against the one above it.
-fn loss(judged: &Sequential, rung: Rung, of_ladder: &[(Rung, &TrialRecord)]) -> Option<Loss> {
-    match rung {
-        // A mount has connections of its own, of which its rung tells.
-        Rung::Channels if of_ladder.iter().any(|(of, _)| *of == Rung::SystemClient) => None,
-        Rung::Channels => loss_of_links(judged),
-        rung if USES_OF_SYSTEM.contains(&rung) => None,
-        _ => Some(judged.loss),
-    }
-}
-
-/// Two links are seldom filled to the last twentieth, so that less counts as no loss of theirs.
-fn loss_of_links(judged: &Sequential) -> Option<Loss> {
-    let share = inverse(&judged.ratio);
-    match judged.loss {
-        Loss::DoesNotLose => Some(Loss::DoesNotLose),
-        _ if share.value >= FILLED_BY_SEVERAL => None,
-        Loss::Loses
-            if share
-                .interval
-                .is_none_or(|[_, high]| high >= FILLED_BY_SEVERAL) =>
-        {
-            let more_blocks = judged.next.map(|next| next.saturating_sub(judged.ratio.n));
-            Some(Loss::CannotTell { more_blocks })
-        }
-        loss => Some(loss),
-    }
+    let is_fair = is_more && !is_guessed && !has_mount && spoiled * 2 <= own.len();
+    (is_several && is_fair).then(|| Above::Computed(all.clone()))
 }
 
 /// What the system's own client is held against, and what is left of it in use against itself.
@@ -315,7 +291,14 @@ fn against(
             Some((is_spoiled, (trial.rate, whole.rate)))
         }
     };
-    judge(&fair(&of(rung).filter_map(block).collect::<Vec<_>>()))
+    let matters = match rung {
+        Rung::Channels => 1.0 / FILLED_BY_SEVERAL,
+        _ => MATTERS,
+    };
+    judge_against(
+        &fair(&of(rung).filter_map(block).collect::<Vec<_>>()),
+        matters,
+    )
 }
 
 /// A computed number over a measured one.

@@ -2,8 +2,8 @@
 
 use locale::Message;
 use record::{
-    ConnectionUse, Direction, Outcome, ProbeKind, Rung, Sample, ServerInterface, Stage,
-    TrialRecord, TrialResult, Workload,
+    ConnectionUse, Direction, HostFacts, Nic, Outcome, ProbeKind, Rung, Sample, ServerInterface,
+    Stage, TrialRecord, TrialResult, Workload,
 };
 
 use super::nic_pairs::{Network, Pair};
@@ -88,26 +88,15 @@ impl Measured<'_> {
     }
 }
 
-/// Bytes of others on the NICs of both ends during a trial, as shares of all that each moved in the trial's direction;
-/// none where that was not counted. A NIC counts a warm-up and a file that is written to be read as well: so does what
-/// TCP counts of our connections in their whole life.
+/// Bytes of others on the NICs of both ends that a trial used, as shares of all that these moved in its direction; none
+/// where that was not counted. A NIC counts a warm-up and a file that is written to be read as well: so does what TCP
+/// counts of our connections in their whole life. Which of two NICs a connection takes its addresses do not always tell, so
+/// that the sums are compared.
 fn foreign(network: &Network, record: &TrialRecord, result: &TrialResult) -> [Option<f64>; 2] {
-    let first = result.connections.first();
-    let first = first.and_then(|connection| network.pair(connection).ok());
-    first.map_or([None, None], |pair| {
-        foreign_at(network, record, result, &pair)
-    })
-}
-
-/// The same at the NICs of one pair: each carries what all connections move that use it.
-fn foreign_at(
-    network: &Network,
-    record: &TrialRecord,
-    result: &TrialResult,
-    pair: &Pair,
-) -> [Option<f64>; 2] {
+    let none = [None, None];
     let direction = record.workload.direction();
-    let moved = |one: &ConnectionUse| {
+    let moving = || result.connections.iter().filter(|one| one.bytes.get() > 0);
+    let ours = moving().map(|one| {
         let tcp = one.tcp?;
         let payload = match direction {
             Direction::Read => tcp.received?,
@@ -115,43 +104,37 @@ fn foreign_at(
         };
         let again = one.retransmits.unwrap_or(0) as f64 * f64::from(tcp.segment);
         Some(payload.get() as f64 + again)
+    });
+    let pairs: Option<Vec<Pair>> = moving().map(|one| network.pair(one).ok()).collect();
+    let Some((ours, pairs)) = ours.sum::<Option<f64>>().zip(pairs) else {
+        return none;
     };
-    // Of a connection whose NICs are not known, it is not known that it uses others.
-    let through = |is_there: &dyn Fn(&Pair) -> bool| {
-        let connections = result.connections.iter();
-        let there =
-            connections.filter(|one| network.pair(one).map_or(true, |other| is_there(&other)));
-        let ours = there.map(moved).sum::<Option<f64>>();
-        ours.map(|ours| ours * WITH_HEADERS)
+    let near: Option<Vec<&Nic>> = pairs.iter().map(|pair| Some(pair.near)).collect();
+    let far: Option<Vec<&Nic>> = pairs.iter().map(Pair::far_nic).collect();
+    let of_others = |host: Option<&HostFacts>, nics: Option<Vec<&Nic>>, receives: bool| {
+        let (host, mut nics) = host.zip(nics)?;
+        nics.sort_by_key(|nic| nic.index);
+        nics.dedup_by_key(|nic| nic.index);
+        let mut loads = record.loads.iter();
+        let load = loads.find(|load| load.host == host.name)?;
+        let moved = nics.into_iter().map(|nic| {
+            let load = load.nics.iter().find(|it| it.nic == nic.name)?;
+            Some(if receives { load.received } else { load.sent }.get() as f64)
+        });
+        let all = moved.sum::<Option<f64>>()?;
+        (all > 0.0).then(|| (1.0 - ours * WITH_HEADERS / all).max(0.0))
     };
-    let near = through(&|other| other.near.index == pair.near.index);
-    let far = through(&|other| other.same_far(pair));
-    let client = network.client.map(|client| (client, pair.near));
-    let server = network.server.zip(pair.far_nic());
     [
-        (client, near, direction == Direction::Read),
-        (server, far, direction == Direction::Write),
+        of_others(network.client, near, direction == Direction::Read),
+        of_others(network.server, far, direction == Direction::Write),
     ]
-    .map(|(end, ours, receives)| {
-        let ((host, nic), ours) = end.zip(ours)?;
-        let mut loads = record.loads.iter().filter(|load| load.host == host.name);
-        let load = loads.find_map(|load| load.nics.iter().find(|it| it.nic == nic.name))?;
-        let all = if receives { load.received } else { load.sent }.get() as f64;
-        (all > 0.0).then(|| (1.0 - ours / all).max(0.0))
-    })
 }
 
-/// Whether a counter says that a trial was no fair one: others used a NIC of ours, or the hypervisor took a processor.
-fn is_spoiled(network: &Network, record: &TrialRecord, result: &TrialResult) -> bool {
+/// Whether a counter says that a trial was no fair one: others used NICs of ours, or the hypervisor took a processor.
+fn is_spoiled([foreign, _]: [Option<f64>; 2], record: &TrialRecord) -> bool {
     let loads = record.loads.iter().flat_map(|load| &load.processors);
     let stolen = loads.map(|processor| processor.steal).fold(0.0, f64::max);
-    let connections = result.connections.iter();
-    let mut pairs = connections.filter_map(|connection| network.pair(connection).ok());
-    stolen > STOLEN
-        || pairs.any(|pair| {
-            let [near, _] = foreign_at(network, record, result, &pair);
-            near.is_some_and(|share| share > SPOILS)
-        })
+    foreign.is_some_and(|share| share > SPOILS) || stolen > STOLEN
 }
 
 /// The pairs of rates of blocks that were measured fairly. Where most were not, that is how this path is, and all count.
@@ -193,7 +176,7 @@ pub(super) fn probes(network: &Network, trials: &[&TrialRecord]) -> Vec<ProbeTri
                 Outcome::Failed(_) => None,
             },
             is_spoiled: match &record.outcome {
-                Outcome::Measured(result) => is_spoiled(network, record, result),
+                Outcome::Measured(result) => is_spoiled(foreign(network, record, result), record),
                 Outcome::Failed(_) => false,
             },
         }),
@@ -238,9 +221,10 @@ pub(super) fn measured<'a>(
                 Err(reason) => *unknown = Some(reason),
             }
         }
+        let foreign = foreign(network, trial, result);
         trials.push(Measured {
-            foreign: foreign(network, trial, result),
-            is_spoiled: is_spoiled(network, trial, result),
+            foreign,
+            is_spoiled: is_spoiled(foreign, trial),
             rung: *rung,
             repetition: *repetition,
             direction: trial.workload.direction(),

@@ -169,7 +169,12 @@ struct Plan<'p, 'a> {
 impl Plan<'_, '_> {
     /// Whether so many more trials fit into the time.
     fn has_time(&self, trials: usize) -> bool {
-        let rungs = [RungName::Tcp, RungName::Share, RungName::SystemClient];
+        let rungs = [
+            RungName::Tcp,
+            RungName::Share,
+            RungName::Channels,
+            RungName::SystemClient,
+        ];
         let may_lose = self.seen.first_loss().is_some()
             || rungs.into_iter().any(|rung| self.seen.seems_to_lose(rung));
         self.fits(trials, self.most(may_lose))

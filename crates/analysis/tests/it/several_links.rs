@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use analysis::rung_and_probe_verdict::Loss;
 use analysis::{Budget, CheckBase, Diagnosis, Mode, Proof, RungName, State, next};
-use record::{BitsPerSecond, Direction, ProbeKind, Record, Rung, Stage, TrialRecord, Workload};
+use record::{
+    BitsPerSecond, Bytes, Direction, NicLoad, Outcome, ProbeKind, Record, Rung, Stage, TrialRecord,
+    Workload,
+};
 
 use crate::injected_faults::{Well, ids};
 use crate::run_builder::{GIGABIT, flat, real_nic, rung, share_workload};
@@ -97,6 +101,22 @@ fn links_that_are_not_filled_to_the_last_twentieth_or_not_known_lose_nothing() {
         host.nics[1].speed = None;
     }
     assert_eq!(unknown.said(true).first_loss, None);
+    // What may be more than nine tenths is measured on, and nothing is said of it before.
+    let near = over_two(steady(233.0), [190.0, 216.0, 188.0, 218.0]).analyzed(true);
+    let loss = (near.ladder.iter())
+        .find(|one| (one.rung, one.direction) == (RungName::Channels, Direction::Write))
+        .and_then(|one| one.loss);
+    assert!(
+        matches!(
+            loss,
+            Some(Loss::CannotTell {
+                more_blocks: Some(1..)
+            })
+        ),
+        "{loss:?}"
+    );
+    let said = near.diagnosis.expect("it was measured");
+    assert_eq!((said.first_loss, said.complete), (None, false));
     // Two addresses of one port, which is known, or may be: no more came than fits through one.
     let at_one_port = |rate: f64| over_two(steady(rate), steady(rate));
     let mut parts = at_one_port(117.0);
@@ -153,6 +173,41 @@ fn what_is_wrong_elsewhere_is_not_why_two_links_lose() {
     faster.over_both_links();
     let uneven = faster.said(true);
     assert_eq!(uneven.headline.id, "headline.loses-unexplained");
+}
+
+/// A backup takes a part of the second link, all the time.
+#[test]
+fn what_others_move_on_the_second_link_is_no_loss_of_both() {
+    let with_others = |of_others: u64| {
+        let mut well = over_two(steady(233.0), steady(170.0));
+        well.loads(0.0, 0.0, 0.2);
+        well.trials(|trial| {
+            let is_of_both =
+                matches!(trial.stage, Stage::Ladder { rung, .. } if rung == Rung::Channels);
+            let Outcome::Measured(result) = &mut trial.outcome else {
+                return;
+            };
+            for (at, one) in result.connections.iter_mut().enumerate() {
+                let moved = Bytes::new(100_000_000);
+                one.bytes = moved;
+                let tcp = one.tcp.get_or_insert_default();
+                (tcp.received, tcp.sent) = (Some(moved), Some(moved));
+                let others = if at == 1 { of_others } else { 0 };
+                let all = Bytes::new(106_000_000 + others);
+                trial.loads[0].nics.push(NicLoad {
+                    nic: ["a0", "a1"][at].into(),
+                    received: all,
+                    sent: all,
+                    damaged: 0,
+                    dropped: 0,
+                });
+            }
+            assert_eq!(trial.loads[0].nics.len() == 2, is_of_both);
+        });
+        well.said(true).first_loss.map(|(rung, _)| rung)
+    };
+    assert_eq!(with_others(0), Some(RungName::Channels));
+    assert_eq!(with_others(60_000_000), None);
 }
 
 /// A mount has connections of its own, and its rung tells of them.

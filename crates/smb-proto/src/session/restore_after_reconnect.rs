@@ -244,8 +244,8 @@ impl State {
 
     /// Samba 4.17 refuses a handle whose last WRITE was done after its connection was lost, and has made it one of the
     /// new connection by then. For as long as that lives it is in the way of whoever opens the file without sharing it,
-    /// which may be long after this; what is asked of its lease reaches nobody, so that each such open takes the server 70
-    /// seconds to refuse. So that connection is ended, once for a loss. It has to be the only one: a process of Samba
+    /// which may be long after this; nobody answers for its lease, so that each such open takes the server 70 seconds to
+    /// refuse. So that connection is ended, once for a loss. It has to be the only one: a process of Samba
     /// serves all of a client.
     fn check_withheld(&mut self, key: u32) -> Result<()> {
         if let Some(file) = self.files.get(&key)

@@ -108,8 +108,8 @@ fn by_writes(seen: &Evidence) -> Option<Finding> {
 /// Whether something was measured by which it is no disk that writes wait for.
 fn is_other(seen: &Evidence) -> bool {
     let (rung, name) = seen.share_that_loses();
-    // One connection may be slow for many a reason that has nothing to do with where its bytes land. What several links
-    // lose together in this direction only, where each of them waits as much, the server's storage loses.
+    // One connection may write slowly for many a reason that has nothing to do with where its bytes land. Several links that
+    // are filled while reading, and are left equally idle while writing, wait for the server's storage.
     let (idle, is_refuted) = match name {
         RungName::Channels => {
             // TCP is busy as long as it takes to move what is moved.

@@ -60,10 +60,12 @@ fn one_process(seen: &Evidence) -> Option<Finding> {
     if !is_process || seen.busy_channel().is_some() {
         return None;
     }
-    Some(Finding::counted(
-        say("server-processor.process"),
-        advice(seen),
-    ))
+    let text = say("server-processor.process");
+    Some(match name {
+        // Raw TCP takes one of several links, and does not tell what the others give each connection.
+        RungName::Channels => Finding::suspected(text, Decider::Server, advice(seen)),
+        _ => Finding::counted(text, advice(seen)),
+    })
 }
 
 /// Two sessions gain, and nothing on a short path that loses nothing holds one connection back. Two connections of one

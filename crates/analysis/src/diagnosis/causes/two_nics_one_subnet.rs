@@ -44,11 +44,10 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         .with("other", &other.name)
         .with("one", &one.name);
     let advice = Advice::new(advice);
-    let found = match shares_a_nic(seen) {
-        true => Finding::counted(text, advice),
-        false => Finding::suspected(text, Decider::Hand("decide.two-sessions"), advice),
-    };
-    Some(found.off_path())
+    Some(match shares_a_nic(seen) {
+        true => Finding::counted(text, advice).of_channels(),
+        false => Finding::suspected(text, Decider::Hand("decide.two-sessions"), advice).off_path(),
+    })
 }
 
 /// Whether two channels from different addresses were counted on one NIC.

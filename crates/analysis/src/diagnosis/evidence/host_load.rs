@@ -173,6 +173,11 @@ pub(super) const fn is_steady(rung: Rung) -> bool {
     }
 }
 
+/// The same where all that moves takes one pair of NICs.
+pub(super) fn is_of_one(rung: Rung) -> bool {
+    is_steady(rung) && rung != Rung::Channels
+}
+
 /// The rung of the ladder that such trials say something of.
 const fn loser(rung: Rung) -> RungName {
     match rung {

@@ -136,7 +136,7 @@ impl Evidence<'_> {
         self.first_loss().or_else(|| self.first_rung(may_lose))
     }
 
-    /// The rung of the share that loses: several channels where one of them loses nothing, and else one.
+    /// The rung of the share that loses: several channels where one of them is not proven to lose, and else one.
     pub(in crate::diagnosis) fn share_that_loses(&self) -> (Rung, RungName) {
         match self.first_loss().map(|lost| lost.rung) {
             Some(RungName::Channels) => (Rung::Channels, RungName::Channels),
