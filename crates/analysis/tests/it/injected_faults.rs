@@ -2,9 +2,11 @@
 //! first that is named.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use analysis::{
-    CAUSES, Cause, CauseId, Diagnosis, Layer, Means, Proof, RunAnalysis, State, analyze,
+    Budget, CAUSES, Cause, CauseId, CheckBase, Diagnosis, Layer, Means, Mode, Proof, RunAnalysis,
+    State, analyze, next,
 };
 use record::{
     AddressRoute, BitsPerSecond, Bytes, Direction, EngineClock, FailureKind, HostFacts, HostLoad,
@@ -18,6 +20,7 @@ use stats::Verdict;
 use crate::diagnosis::with_disks;
 use crate::run_builder::{
     GIGABIT, failed, failed_rung, flat, host, lab_nic, ladder, real_nic, run, rung, session,
+    share_workload,
 };
 
 /// A run that is well: one link of 1 Gbit/s between two hosts.
@@ -346,6 +349,40 @@ impl Well {
                 (processor.softirq, processor.busy) = (softirq, softirq);
             }
         });
+    }
+
+    /// The next block of trials of a check with two channels at most and without raw TCP.
+    pub(crate) fn next_trials(
+        &self,
+        mode: Mode,
+        mounted: Option<&str>,
+        more: Vec<Rung>,
+    ) -> Vec<(Stage, Workload)> {
+        let trials = self.records.iter().filter_map(|record| match record {
+            Record::Trial(trial) => Some(&**trial),
+            _ => None,
+        });
+        let trials: Vec<&TrialRecord> = trials.collect();
+        let Workload::Share(share) = share_workload(Direction::Read) else {
+            unreachable!("it is one of a share")
+        };
+        let base = CheckBase {
+            tcp: Err("no iperf3".to_owned()),
+            share,
+            channels: 2,
+            read_only: false,
+            folder: None,
+            mounted: mounted.map(str::to_owned),
+            more,
+            rounds: Some(4),
+            sources: Vec::new(),
+        };
+        let budget = Budget {
+            mode,
+            spent: Duration::ZERO,
+        };
+        let block = next(&self.facts, Some(&self.path), &trials, &base, &budget, 1);
+        block.map_or_else(Vec::new, |block| block.trials)
     }
 
     pub(crate) fn said(&self, with_server: bool) -> Diagnosis {

@@ -1,11 +1,9 @@
 //! What is said of a share that the system's own client has mounted.
 
-use std::time::Duration;
-
-use analysis::{Budget, CheckBase, Diagnosis, Mode, Proof, RungName, State, Trust, next};
+use analysis::{Diagnosis, Mode, Proof, RungName, State, Trust};
 use record::{
     CopyProgram, Direction, Outcome, ProbeKind, Record, Rung, SecondMount, ShareMount, Stage,
-    Storage, Task, TrialRecord, Workload,
+    Storage, Task, Workload,
 };
 use stats::Estimate;
 
@@ -228,33 +226,9 @@ fn a_second_mount_that_fails_leaves_it_to_the_user() {
     assert_eq!(decides(&well), Some("decide.mount-so"));
 }
 
-/// The next block of trials.
+/// The next block of trials where the share is mounted.
 pub(crate) fn next_trials(well: &Well, mode: Mode) -> Vec<(Stage, Workload)> {
-    let trials = well.records.iter().filter_map(|record| match record {
-        Record::Trial(trial) => Some(&**trial),
-        _ => None,
-    });
-    let trials: Vec<&TrialRecord> = trials.collect();
-    let Workload::Share(share) = run_builder::share_workload(Direction::Read) else {
-        unreachable!("it is one of a share")
-    };
-    let base = CheckBase {
-        tcp: Err("no iperf3".to_owned()),
-        share,
-        channels: 2,
-        read_only: false,
-        folder: None,
-        mounted: Some("/mnt/my media/films".to_owned()),
-        more: Vec::new(),
-        rounds: Some(4),
-        sources: Vec::new(),
-    };
-    let budget = Budget {
-        mode,
-        spent: Duration::ZERO,
-    };
-    let block = next(&well.facts, Some(&well.path), &trials, &base, &budget, 1);
-    block.map_or_else(Vec::new, |block| block.trials)
+    well.next_trials(mode, Some("/mnt/my media/films"), Vec::new())
 }
 
 /// The second mounts of the next block of trials, each with what it changes and in which direction.

@@ -1,16 +1,13 @@
 //! What holds several links back together, though one of them alone is filled.
 
-use std::time::Duration;
-
 use analysis::rung_and_probe_verdict::Loss;
-use analysis::{Budget, CheckBase, Diagnosis, Mode, Proof, RungName, State, next};
+use analysis::{Diagnosis, Mode, Proof, RungName, State};
 use record::{
-    BitsPerSecond, Bytes, Direction, NicLoad, Outcome, ProbeKind, Record, Rung, Stage, TrialRecord,
-    Workload,
+    BitsPerSecond, Bytes, Direction, NicLoad, Outcome, ProbeKind, Record, Rung, Stage, Workload,
 };
 
 use crate::injected_faults::{Well, ids};
-use crate::run_builder::{GIGABIT, flat, real_nic, rung, share_workload};
+use crate::run_builder::{GIGABIT, flat, real_nic, rung};
 
 /// What fits through two links of 1 Gbit/s, in MB/s.
 const BOTH: f64 = 234.9;
@@ -229,33 +226,9 @@ fn beside_a_mount_two_links_lose_nothing_of_their_own() {
 #[test]
 fn interventions_are_made_over_the_links_that_lose() {
     let well = on_a_disk_between();
-    let trials = well.records.iter().filter_map(|record| match record {
-        Record::Trial(trial) => Some(&**trial),
-        _ => None,
-    });
-    let trials: Vec<&TrialRecord> = trials.collect();
-    let Workload::Share(share) = share_workload(Direction::Read) else {
-        unreachable!("it is one of a share")
-    };
-    let base = CheckBase {
-        tcp: Err("no iperf3".to_owned()),
-        share,
-        channels: 2,
-        read_only: false,
-        folder: None,
-        mounted: None,
-        more: vec![Rung::Channels],
-        rounds: Some(4),
-        sources: Vec::new(),
-    };
-    let budget = Budget {
-        mode: Mode::Normal,
-        spent: Duration::ZERO,
-    };
-    let block = next(&well.facts, Some(&well.path), &trials, &base, &budget, 1);
-    let block = block.expect("a loss is looked into");
+    let trials = well.next_trials(Mode::Normal, None, vec![Rung::Channels]);
     let mut kinds = Vec::new();
-    for (stage, workload) in &block.trials {
+    for (stage, workload) in &trials {
         let (Stage::Probe { rung, changed, .. }, Workload::Share(share)) = (stage, workload) else {
             panic!("{stage:?}")
         };
