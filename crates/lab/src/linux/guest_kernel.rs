@@ -22,10 +22,17 @@ const MODULE_FOLDER: &str = "/usr/lib/uml/modules";
 /// What `cifs.ko` needs, in this order.
 const MODULES: &str = "asn1_decoder oid_registry cifs_arc4 cifs_md4 dns_resolver cmac ccm ctr \
     sha512_generic ecb hmac libarc4 libdes nls_utf8 gf128mul ghash-generic gcm";
+/// What lets it run on a processor with more registers than it knows, in C; a script that makes that and runs the rest of
+/// its arguments with it, and the program that it takes.
+const REGISTERS: &str = include_str!("guest_registers.c");
+const WITH_REGISTERS: &str = "mkdir -p /run/linerate/guest
+made=/run/linerate/guest/registers.so
+printf %s \"$0\" | cc -O2 -shared -fPIC -x c -o $made - && LD_PRELOAD=$made exec \"$@\"";
+const COMPILER: (&str, &str) = ("cc", "gcc");
 /// Memory of the guest.
 const MEMORY: &str = "mem=1024M";
-/// Programs it takes, with Debian's packages of them.
-pub(super) const PROGRAMS: [(&str, &str); 4] = [
+/// Programs it takes on any machine, with Debian's packages of them.
+const PROGRAMS: [(&str, &str); 4] = [
     (KERNEL, "user-mode-linux"),
     ("bash", "bash"),
     ("insmod", "kmod"),
@@ -233,6 +240,19 @@ fn end_of(said: &str) -> &str {
     from.map_or("", |from| &said[from..])
 }
 
+/// Whether the processor has registers that the guest does not know (AMX).
+fn has_more_registers() -> bool {
+    let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    facts.split_whitespace().any(|flag| flag == "amx_tile")
+}
+
+/// The programs that a guest takes on this machine, with Debian's packages of them.
+pub(super) fn programs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PROGRAMS
+        .into_iter()
+        .chain(has_more_registers().then_some(COMPILER))
+}
+
 /// What of our own environment the guest's program gets.
 fn environment() -> String {
     let passed_on = PASSED_ON.iter().filter_map(|name| {
@@ -325,7 +345,10 @@ impl<'a> GuestNics<'a> {
             format!("vec{link}:transport=tap,ifname={tap},depth=128,gro=1")
         });
         let script = ["--".to_owned(), script.to_owned()];
-        fixed.chain(own).chain(nics).chain(script).collect()
+        let with_registers = ["sh", "-c", WITH_REGISTERS, REGISTERS].map(str::to_owned);
+        let before = with_registers.into_iter().filter(|_| has_more_registers());
+        let kernel = fixed.chain(own).chain(nics).chain(script);
+        before.chain(kernel).collect()
     }
 
     /// Removes those that are there; a host that is gone has none.

@@ -395,7 +395,7 @@ impl Lab {
         let share = shares.first().ok_or_else(|| Error::NoShare {
             lab: self.name.clone(),
         })?;
-        require(guest_kernel::PROGRAMS)?;
+        require(guest_kernel::programs())?;
         let guest = guest_kernel::Guest {
             topology: &self.topology,
             node,
