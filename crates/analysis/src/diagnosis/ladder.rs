@@ -173,13 +173,12 @@ fn below_ceiling<'a>(
         // The system's own client has as many connections as it likes, which are not seen.
         let like = if is_system { Rung::Channels } else { rung };
         let own = own_ceiling(network, trials, like, direction);
-        let other = match rung {
-            Rung::Streams => Some(None),
-            Rung::Channels => Some(several_links(trials, direction, own.as_ref(), ceiling)),
-            _ => is_system.then(|| above_system(trials, rung, direction)),
+        let upper = match rung {
+            Rung::Streams | Rung::Channels => several_links(trials, rung, direction, &own, ceiling),
+            _ if is_system => above_system(trials, rung, direction),
+            _ => above.clone(),
         };
-        let upper = other.as_ref().map_or(above.as_ref(), Option::as_ref);
-        let judged = upper.and_then(|above| against(trials, rung, direction, above, rate.as_ref()));
+        let judged = upper.and_then(|it| against(trials, rung, direction, &it, rate.as_ref()));
         let own = own.as_ref().or(ceiling.filter(|_| is_system));
         let whole = if further || is_system { own } else { ceiling };
         let of_ceiling = rate
@@ -209,16 +208,17 @@ fn below_ceiling<'a>(
     rungs
 }
 
-/// What several channels are held against: all links that they use, where these carry more than one of them, none of them
+/// What several channels are held against, and several streams are not: all links that they use, where these carry more than one of them, none of them
 /// is a guess or a part of another one, and others leave them alone. Where nobody looks at the server, its two addresses may
 /// be at one port, unless more came than fits through one. A mount has connections of its own, of which its rung tells.
 fn several_links(
     trials: &[Measured],
+    rung: Rung,
     direction: Direction,
-    all: Option<&Estimate>,
+    all: &Option<Estimate>,
     one: Option<&Estimate>,
 ) -> Option<Above> {
-    let (all, one) = all.zip(one)?;
+    let (all, one) = all.as_ref().filter(|_| rung == Rung::Channels).zip(one)?;
     let is_guessed = is_only_advertised(all)
         || all
             .caveats
