@@ -24,7 +24,7 @@ const MODULES: &str = "asn1_decoder oid_registry cifs_arc4 cifs_md4 dns_resolver
     sha512_generic ecb hmac libarc4 libdes nls_utf8 gf128mul ghash-generic gcm";
 /// What lets it run on a processor with more registers than it knows, in C; a script that makes that and runs the rest of
 /// its arguments with it, and the program that it takes.
-const REGISTERS: &str = include_str!("guest_registers.c");
+const REGISTERS: &str = include_str!("whole_register_sets.c");
 const WITH_REGISTERS: &str = "mkdir -p /run/linerate/guest
 made=/run/linerate/guest/registers.so
 printf %s \"$0\" | cc -O2 -shared -fPIC -x c -o $made - && LD_PRELOAD=$made exec \"$@\"";

@@ -3,6 +3,7 @@
 //! hosts are as before without `undo`.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::lab_and_program::{self, Lab};
@@ -19,6 +20,8 @@ const ARGUMENT: &str = if cfg!(target_arch = "aarch64") {
 } else {
     "$rdi"
 };
+/// What gdb 13 needs on a processor with more registers than it knows (AMX), in C.
+const WHOLE_REGISTER_SETS: &str = include_str!("../../../../lab/src/linux/whole_register_sets.c");
 /// More commands than any such change has.
 const COMMANDS_MAX: u32 = 200;
 /// Commands of the change that is panicked in: of fewer, the test would mean nothing.
@@ -49,6 +52,7 @@ fn script(symbols: &str, number: u32) -> String {
 set confirm off
 set pagination off
 set debuginfod enabled off
+unset environment LD_PRELOAD
 set detach-on-fork on
 handle all nostop noprint pass
 starti
@@ -80,8 +84,26 @@ continue
     )
 }
 
+/// The library that is made of [`WHOLE_REGISTER_SETS`].
+fn library(lab: &Lab) -> PathBuf {
+    let (source, made) = ["registers.c", "registers.so"]
+        .map(|name| lab.folder().join(name))
+        .into();
+    fs::write(&source, WHOLE_REGISTER_SETS).expect("room on the disk");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-shared", "-fPIC", "-o"]);
+    let compiled = compiler.arg(&made).arg(&source).status();
+    assert!(compiled.expect("`cc` starts").success());
+    made
+}
+
 /// The program with these arguments, panicking at its command of that number, if it has so many.
-fn panicking(lab: &Lab, symbols: &str, number: u32, arguments: &[&str]) -> Output {
+fn panicking(
+    lab: &Lab,
+    (symbols, library): (&str, &Path),
+    number: u32,
+    arguments: &[&str],
+) -> Output {
     let file = lab.folder().join("panic.gdb");
     fs::write(&file, script(symbols, number)).expect("room on the disk");
     Command::new("gdb")
@@ -91,6 +113,7 @@ fn panicking(lab: &Lab, symbols: &str, number: u32, arguments: &[&str]) -> Outpu
         .arg(lab_and_program::path())
         .args(arguments)
         .env("LINERATE_STATE_DIR", lab.folder().join("state"))
+        .env("LD_PRELOAD", library)
         .output()
         .expect("gdb starts")
 }
@@ -99,7 +122,7 @@ fn panicking(lab: &Lab, symbols: &str, number: u32, arguments: &[&str]) -> Outpu
 fn a_panic_at_any_command_of_a_change_puts_everything_back() {
     let lab = Lab::up("panics");
     let before = lab.picture();
-    let symbols = symbols();
+    let (symbols, library) = (symbols(), library(&lab));
     let server = lab.host("server");
     let arguments = [
         "set",
@@ -110,7 +133,7 @@ fn a_panic_at_any_command_of_a_change_puts_everything_back() {
     ];
     let mut panicked = 0;
     for number in 1..=COMMANDS_MAX {
-        let output = panicking(&lab, &symbols, number, &arguments);
+        let output = panicking(&lab, (&symbols, &library), number, &arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let is_whole = output.status.success();
         assert_eq!(said.contains(SAID), !is_whole, "{number}: {output:?}");

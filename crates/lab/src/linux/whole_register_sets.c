@@ -1,6 +1,6 @@
-/* Registers of a guest's programs on a processor whose set of them is larger than user-mode Linux 6.1 knows (AMX): the kernel
- * takes all of a set or none (EFAULT), and the guest has a part, so that it would panic at its first program. What lies
- * beyond that part stays as it is. For LD_PRELOAD. The stacks that this is called on are small: nothing large is on them. */
+/* Registers of a traced process on a processor whose set of them is larger than its tracer knows (AMX; user-mode Linux 6.1,
+ * gdb 13): the kernel takes all of a set or none (EFAULT), and the tracer has a part. What lies beyond that part stays as it
+ * is. For LD_PRELOAD. The stacks that this is called on may be small: nothing large is on them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
