@@ -7,7 +7,7 @@ use locale::{Message, say};
 use record::{ProbeKind, Rung};
 
 use super::causes::{self, Evidence, Finding};
-use super::finding::{Basis, Reach};
+use super::finding::Basis;
 use super::ladder_and_probe_trials::is_of_system;
 use crate::rung_and_probe_verdict::{Loss, MATTERS, Sequential};
 use crate::{Cause, Proof, State, Trust};
@@ -246,7 +246,7 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Judged> {
     // A guess by elimination is none where something that was seen may explain the same.
     let is_seen = |one: &Judged| {
         one.row.layer < Layer::SystemClient
-            && one.finding.reach == Reach::OnPath
+            && one.finding.reach.is_on_path()
             && one.state != State::RuledOut
             && !one.finding.is_by_elimination
     };

@@ -154,7 +154,12 @@ impl<'a> Evidence<'a> {
         found.max_by(|one, two| one.ratio.value.total_cmp(&two.ratio.value))
     }
 
-    /// The same in one direction.
+    /// The same of our own session, where that loses: over one channel or over several.
+    pub(super) fn probed_of_share(&self, kind: ProbeKind) -> Option<Sequential> {
+        self.probed(kind, self.share_that_loses().0)
+    }
+
+    /// What an intervention changed of a rung in one direction.
     pub(super) fn probed_in(
         &self,
         kind: ProbeKind,

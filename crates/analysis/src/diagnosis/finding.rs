@@ -10,10 +10,19 @@ use stats::Estimate;
 pub(super) enum Reach {
     /// It is on that path.
     OnPath,
+    /// It is on that path and on any other one of a host.
+    OfHost,
     /// It is on a pair of NICs that several connections use and one alone does not.
     OfChannels,
     /// It is on a pair of NICs that is not used, or one connection does not notice it.
     OffPath,
+}
+
+impl Reach {
+    /// Whether one connection feels it on the path that was measured.
+    pub(super) const fn is_on_path(self) -> bool {
+        matches!(self, Self::OnPath | Self::OfHost)
+    }
 }
 
 /// Why a cause is thought of.
@@ -130,6 +139,14 @@ impl Finding {
     pub(super) fn off_path(self) -> Self {
         Self {
             reach: Reach::OffPath,
+            ..self
+        }
+    }
+
+    /// The same where all paths of a host have it.
+    pub(super) fn of_host(self) -> Self {
+        Self {
+            reach: Reach::OfHost,
             ..self
         }
     }

@@ -3,7 +3,7 @@
 use locale::{Message, say};
 use record::{Direction, Level, Rung, Setting, Target};
 
-use super::cause_table::{CauseId, Judged, Layer, Means, judge};
+use super::cause_table::{Judged, Layer, Means, judge};
 use super::causes::Evidence;
 use super::command_words::quoted;
 use super::finding::Reach;
@@ -59,10 +59,6 @@ fn is_open(judged: &Judged) -> bool {
     judged.finding.reach == Reach::OffPath && judged.state == State::Unknowable
 }
 
-fn explains_anything(judged: &Judged) -> bool {
-    judged.row.layer != Layer::Rest && judged.state != State::RuledOut
-}
-
 /// Whether a cause sits where a rung is measured: our own client has no mount, and what that costs programs only is no loss
 /// of a rung.
 fn is_at(judged: &Judged, rung: RungName) -> bool {
@@ -71,14 +67,17 @@ fn is_at(judged: &Judged, rung: RungName) -> bool {
 }
 
 /// Whether something is lost at a rung by a cause that sits where that is measured. Where several channels lose, one alone
-/// loses nothing, so that nothing on its path is why, but for what processors or ports do with all packets of a host.
+/// loses nothing, so that nothing on its path alone is why.
 fn explains(judged: &Judged, rung: RungName) -> bool {
-    let is_of_host = matches!(judged.row.id, CauseId::RssOff | CauseId::PauseFrames);
-    let reach = match (rung, judged.row.layer) {
-        (RungName::Channels, Layer::Path | Layer::Channels) if !is_of_host => Reach::OfChannels,
-        _ => Reach::OnPath,
+    let reach = judged.finding.reach;
+    let is_felt = match (rung, judged.row.layer) {
+        (RungName::Channels, Layer::Path | Layer::Channels) => {
+            matches!(reach, Reach::OfChannels | Reach::OfHost)
+        }
+        _ => reach.is_on_path(),
     };
-    explains_anything(judged) && judged.finding.reach == reach && is_at(judged, rung)
+    let is_known = judged.row.layer != Layer::Rest && judged.state != State::RuledOut;
+    is_known && is_felt && is_at(judged, rung)
 }
 
 /// Whether a cause can be what a rung loses: raw TCP has no session and no disk.

@@ -174,17 +174,15 @@ fn below_ceiling<'a>(
         let like = if is_system { Rung::Channels } else { rung };
         let own = own_ceiling(network, trials, like, direction);
         let upper = match rung {
-            Rung::Streams | Rung::Channels => several_links(trials, rung, direction, &own, ceiling),
+            Rung::Streams => None,
+            Rung::Channels => several_links(trials, direction, own.as_ref().zip(ceiling)),
             _ if is_system => above_system(trials, rung, direction),
             _ => above.clone(),
         };
         let judged = upper.and_then(|it| against(trials, rung, direction, &it, rate.as_ref()));
         let own = own.as_ref().or(ceiling.filter(|_| is_system));
         let whole = if further || is_system { own } else { ceiling };
-        let of_ceiling = rate
-            .as_ref()
-            .zip(whole)
-            .and_then(|(rate, whole)| quotient(rate, whole));
+        let believed = rate.as_ref().zip(whole).filter(|_| !is_advertised);
         rungs.push(LadderRung {
             rung: name,
             direction,
@@ -193,7 +191,7 @@ fn below_ceiling<'a>(
                 .map(|judged| judged.loss)
                 .filter(|_| !USES_OF_SYSTEM.contains(&rung)),
             of_above: judged.map(|judged| inverse(&judged.ratio)),
-            of_ceiling: of_ceiling.filter(|_| !is_advertised),
+            of_ceiling: believed.and_then(|(rate, whole)| quotient(rate, whole)),
             not_measured: rate
                 .is_none()
                 .then(|| why_not_measured(of_ladder, rung, direction)),
@@ -208,17 +206,15 @@ fn below_ceiling<'a>(
     rungs
 }
 
-/// What several channels are held against, and several streams are not: all links that they use, where these carry more than one of them, none of them
+/// What several channels are held against: all links that they use, where these carry more than one of them, none of them
 /// is a guess or a part of another one, and others leave them alone. Where nobody looks at the server, its two addresses may
 /// be at one port, unless more came than fits through one. A mount has connections of its own, of which its rung tells.
 fn several_links(
     trials: &[Measured],
-    rung: Rung,
     direction: Direction,
-    all: &Option<Estimate>,
-    one: Option<&Estimate>,
+    all_and_one: Option<(&Estimate, &Estimate)>,
 ) -> Option<Above> {
-    let (all, one) = all.as_ref().filter(|_| rung == Rung::Channels).zip(one)?;
+    let (all, one) = all_and_one?;
     let is_guessed = is_only_advertised(all)
         || all
             .caveats
@@ -295,10 +291,8 @@ fn against(
         Rung::Channels => 1.0 / FILLED_BY_SEVERAL,
         _ => MATTERS,
     };
-    judge_against(
-        &fair(&of(rung).filter_map(block).collect::<Vec<_>>()),
-        matters,
-    )
+    let blocks: Vec<_> = of(rung).filter_map(block).collect();
+    judge_against(&fair(&blocks), matters)
 }
 
 /// A computed number over a measured one.

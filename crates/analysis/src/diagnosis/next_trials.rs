@@ -16,7 +16,7 @@ use super::cause_table::{CAUSES, CauseId, Judged, Layer, Prove, judge, rung_of, 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
 use super::ladder_and_probe_trials::{USES_OF_SYSTEM, is_of_system};
-use super::{finding::Reach, probe_estimates};
+use super::probe_estimates;
 use crate::rung_and_probe_verdict::{ANALYSIS_BLOCKS, Loss, Sequential, goes_on};
 use crate::{RungName, State};
 
@@ -436,7 +436,7 @@ impl Plan<'_, '_> {
     fn wanted(&self, rung: Rung, direction: Direction) -> Vec<Intervention> {
         let mut suspects: Vec<Judged> = judge(self.seen)
             .into_iter()
-            .filter(|one| one.row.layer != Layer::Rest && one.finding.reach == Reach::OnPath)
+            .filter(|one| one.row.layer != Layer::Rest && one.finding.reach.is_on_path())
             .collect();
         suspects.sort_by(|one, two| two.finding.gain_max.total_cmp(&one.finding.gain_max));
         let is_proven = suspects

@@ -825,7 +825,7 @@ fn way(address: &str) -> AddressRoute {
 }
 
 /// What a NIC received in a trial.
-fn received(nic: &str, bytes: u64) -> NicLoad {
+pub(crate) fn received(nic: &str, bytes: u64) -> NicLoad {
     NicLoad {
         nic: nic.into(),
         received: Bytes::new(bytes),

@@ -6,7 +6,7 @@ use record::{
     BitsPerSecond, Bytes, Direction, NicLoad, Outcome, ProbeKind, Record, Rung, Stage, Workload,
 };
 
-use crate::injected_faults::{Well, ids};
+use crate::injected_faults::{Well, ids, received};
 use crate::run_builder::{GIGABIT, flat, real_nic, rung};
 
 /// What fits through two links of 1 Gbit/s, in MB/s.
@@ -190,13 +190,10 @@ fn what_others_move_on_the_second_link_is_no_loss_of_both() {
                 let tcp = one.tcp.get_or_insert_default();
                 (tcp.received, tcp.sent) = (Some(moved), Some(moved));
                 let others = if at == 1 { of_others } else { 0 };
-                let all = Bytes::new(106_000_000 + others);
+                let all = 106_000_000 + others;
                 trial.loads[0].nics.push(NicLoad {
-                    nic: ["a0", "a1"][at].into(),
-                    received: all,
-                    sent: all,
-                    damaged: 0,
-                    dropped: 0,
+                    sent: Bytes::new(all),
+                    ..received(["a0", "a1"][at], all)
                 });
             }
             assert_eq!(trial.loads[0].nics.len() == 2, is_of_both);

@@ -22,11 +22,12 @@ const MODULE_FOLDER: &str = "/usr/lib/uml/modules";
 /// What `cifs.ko` needs, in this order.
 const MODULES: &str = "asn1_decoder oid_registry cifs_arc4 cifs_md4 dns_resolver cmac ccm ctr \
     sha512_generic ecb hmac libarc4 libdes nls_utf8 gf128mul ghash-generic gcm";
-/// What lets it run on a processor with more registers than it knows, in C; a script that makes that and runs the rest of
-/// its arguments with it, and the program that it takes.
+/// What lets it run on a processor with more registers than it knows, in C; a script that makes that of its first argument,
+/// in the folder that is the second one, and runs the rest with it; and the program that it takes.
 const REGISTERS: &str = include_str!("whole_register_sets.c");
-const WITH_REGISTERS: &str = "mkdir -p /run/linerate/guest
-made=/run/linerate/guest/registers.so
+const WITH_REGISTERS: &str = "mkdir -p $1
+made=$1/registers.so
+shift
 printf %s \"$0\" | cc -O2 -shared -fPIC -x c -o $made - && LD_PRELOAD=$made exec \"$@\"";
 const COMPILER: (&str, &str) = ("cc", "gcc");
 /// Memory of the guest.
@@ -345,7 +346,7 @@ impl<'a> GuestNics<'a> {
             format!("vec{link}:transport=tap,ifname={tap},depth=128,gro=1")
         });
         let script = ["--".to_owned(), script.to_owned()];
-        let with_registers = ["sh", "-c", WITH_REGISTERS, REGISTERS].map(str::to_owned);
+        let with_registers = ["sh", "-c", WITH_REGISTERS, REGISTERS, FOLDER].map(str::to_owned);
         let before = with_registers.into_iter().filter(|_| has_more_registers());
         let kernel = fixed.chain(own).chain(nics).chain(script);
         before.chain(kernel).collect()

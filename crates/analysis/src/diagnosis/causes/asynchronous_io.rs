@@ -15,7 +15,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
 /// Writes wait while reads do not, and two sessions gain what two connections of one do not: for each session the server
 /// does one write after the other. Only its settings tell whether it has to.
 fn in_turn(seen: &Evidence) -> Option<Finding> {
-    let sessions = seen.probed(ProbeKind::Sessions, seen.share_that_loses().0)?;
+    let sessions = seen.probed_of_share(ProbeKind::Sessions)?;
     let connections = seen.probed(ProbeKind::Connections, Rung::Share);
     let is_of_each = connections.is_some_and(|found| found.loss == Loss::Loses);
     let is_in_turn = sessions.loss == Loss::Loses && seen.writes_wait() && seen.is_short_path();

@@ -25,5 +25,5 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let advice = Advice::of("fix.pause-frames").gains(seen.gain());
     // The counter says that senders were stopped, and not for how long.
     let decider = super::Decider::Hand("decide.pause-off");
-    Some(Finding::suspected(text, decider, advice))
+    Some(Finding::suspected(text, decider, advice).of_host())
 }

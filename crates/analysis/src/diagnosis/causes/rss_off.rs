@@ -24,7 +24,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let advice = Advice::new(say("fix.rss").with("nic", &nic.name))
         .gains(seen.gain())
         .commands([format!("ethtool -l {}", nic.name)]);
-    Some(Finding::counted(text, advice))
+    Some(Finding::counted(text, advice).of_host())
 }
 
 fn has_one_queue(nic: &Nic) -> bool {

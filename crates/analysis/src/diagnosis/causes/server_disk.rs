@@ -35,7 +35,7 @@ fn advice(seen: &Evidence) -> Advice {
 /// One block written over and over needs no disk to keep up: what that gains the disk costs. It spares the server new
 /// memory as well, which gained 1.23x where its processor was what it lacked: so little proves no disk to who sees one end.
 fn by_one_block(seen: &Evidence) -> Option<Finding> {
-    let one_block = seen.probed(ProbeKind::OneBlock, seen.share_that_loses().0)?;
+    let one_block = seen.probed_of_share(ProbeKind::OneBlock)?;
     let gain = one_block.ratio.value;
     if one_block.loss != Loss::Loses || reads_lose_alike(seen) {
         return None;

@@ -26,7 +26,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         false => "fix.cheaper-signing",
     });
     // A session that is encrypted has all the rest of the work and more, but no signatures: what it gains they cost.
-    let encrypted = seen.probed(ProbeKind::EncryptionForSigning, seen.share_that_loses().0);
+    let encrypted = seen.probed_of_share(ProbeKind::EncryptionForSigning);
     let basis = match encrypted.is_some_and(|it| it.loss == Loss::Loses) {
         true => Basis::Counter,
         false if is_cheap => Basis::OutOfSight("needs.served"),

@@ -84,19 +84,17 @@ impl<'a> Evidence<'a> {
         host: &HostName,
         direction: Direction,
     ) -> Option<DiskWait> {
-        let waits = self
-            .of_rung(self.share_that_loses().0)
-            .filter_map(|(trial, _)| {
-                let Workload::Share(workload) = &trial.workload else {
-                    return None;
-                };
-                let load = trial.loads.iter().find(|load| load.host == *host)?;
-                let waited = load.disk_waited?.get() as f64;
-                let moving =
-                    (workload.timing.warm_up.get() + workload.timing.measured.get()) as f64;
-                let around = (load.duration.get() as f64 - moving).max(1.0);
-                (workload.direction == direction).then_some((waited / moving, waited / around))
-            });
+        let rung = self.share_that_loses().0;
+        let waits = self.of_rung(rung).filter_map(|(trial, _)| {
+            let Workload::Share(workload) = &trial.workload else {
+                return None;
+            };
+            let load = trial.loads.iter().find(|load| load.host == *host)?;
+            let waited = load.disk_waited?.get() as f64;
+            let moving = (workload.timing.warm_up.get() + workload.timing.measured.get()) as f64;
+            let around = (load.duration.get() as f64 - moving).max(1.0);
+            (workload.direction == direction).then_some((waited / moving, waited / around))
+        });
         let (of_moving, of_around): (Vec<f64>, Vec<f64>) = waits.unzip();
         Some(DiskWait {
             of_moving: median_of(of_moving.into_iter())?,
@@ -174,8 +172,8 @@ pub(super) const fn is_steady(rung: Rung) -> bool {
 }
 
 /// The same where all that moves takes one pair of NICs.
-pub(super) fn is_of_one(rung: Rung) -> bool {
-    is_steady(rung) && rung != Rung::Channels
+pub(super) const fn is_of_one(rung: Rung) -> bool {
+    is_steady(rung) && !matches!(rung, Rung::Channels)
 }
 
 /// The rung of the ladder that such trials say something of.

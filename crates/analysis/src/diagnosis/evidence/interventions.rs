@@ -42,10 +42,7 @@ impl Evidence<'_> {
     /// Whether the algorithm of a session may be what the share loses by: a cheaper one is shown to gain, our own
     /// processor is full, or at least the network is known not to be the reason.
     pub(in crate::diagnosis) fn may_be_algorithm(&self, kind: ProbeKind) -> bool {
-        let gains = self
-            .probed(kind, self.share_that_loses().0)
-            .map(|it| it.loss)
-            == Some(Loss::Loses);
+        let gains = self.probed_of_share(kind).map(|it| it.loss) == Some(Loss::Loses);
         gains || self.busy_channel().is_some() || self.network_is_known()
     }
 
@@ -64,9 +61,7 @@ impl Evidence<'_> {
 
     /// Whether a full processor of ours may be full of a slow cipher: the cheaper one has not been shown to gain nothing.
     pub(in crate::diagnosis) fn may_be_filled_by_a_cipher(&self) -> bool {
-        let cheaper = self
-            .probed(ProbeKind::Cipher, self.share_that_loses().0)
-            .map(|it| it.loss);
+        let cheaper = self.probed_of_share(ProbeKind::Cipher).map(|it| it.loss);
         self.is_cipher_slow()
             && !self.is_encryption_asked_for()
             && cheaper != Some(Loss::DoesNotLose)
@@ -75,7 +70,7 @@ impl Evidence<'_> {
     /// Whether it makes no difference to writes where at the server their bytes land: one block written over and over
     /// is as fast as a file. What is slower so waits for a disk as well, such as for the block to be on it.
     pub(in crate::diagnosis) fn storage_is_indifferent(&self) -> bool {
-        let one_block = self.probed(ProbeKind::OneBlock, self.share_that_loses().0);
+        let one_block = self.probed_of_share(ProbeKind::OneBlock);
         let interval = one_block.and_then(|it| it.ratio.interval);
         interval.is_some_and(|[low, high]| high < MATTERS && low > 1.0 / MATTERS)
     }
