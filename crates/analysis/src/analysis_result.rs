@@ -540,6 +540,8 @@ pub struct RunAnalysis {
     pub sessions: Vec<SessionKind>,
     /// What the path looked like.
     pub path: Option<PathFacts>,
+    /// Whether its trials mounted the share for themselves.
+    pub is_through_mounts: bool,
     /// Causes and fixes.
     pub diagnosis: Option<Diagnosis>,
     /// The experiment over several factors.

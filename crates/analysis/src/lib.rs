@@ -6,6 +6,7 @@ mod analysis_result;
 mod benchmark_figures;
 mod diagnosis;
 mod ladder_rungs;
+mod mount_options;
 mod phase_effects;
 mod run_analysis;
 pub mod rung_and_probe_verdict;
@@ -13,8 +14,10 @@ pub mod rung_and_probe_verdict;
 pub use diagnosis::{
     Budget, CAUSES, CauseId, CauseRow, CheckBase, Contradiction, Layer, Means, Mode, Next, Prove,
     Purpose, SharedLink, UnknownCause, contradictions, next, quoted, shared_links,
+    system_client_workload,
 };
 pub use ladder_rungs::{LadderRung, RungName};
+pub use mount_options::same_mount;
 pub use phase_effects::{PhaseResult, phase};
 pub use run_analysis::analyze;
 

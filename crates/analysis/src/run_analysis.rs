@@ -69,6 +69,10 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         sessions: sessions(&trials),
         diagnosis: ladder.diagnosis,
         path: path.cloned(),
+        is_through_mounts: trials.iter().any(|trial| {
+            let is_of_check = matches!(trial.stage, Stage::Ladder { .. } | Stage::Probe { .. });
+            !is_of_check && trial.workload.second_mount().is_some()
+        }),
         untried: untried(run, &experiments),
         design: design_of(run, &trials),
         experiments,

@@ -57,6 +57,67 @@ impl SecondMount {
     /// The option that makes a mount log in for itself (`mount.cifs(8)`): otherwise it has the connections of whatever mount
     /// there is of that server.
     pub const OWN_SESSION: &str = "nosharesock";
+    /// How a level of an experiment names the options of such a mount, as a field of the workload.
+    pub const FIELD: &str = "mount_options";
+    /// Options of `mount.cifs(8)` that an experiment may vary: those of how a share is asked, and none of where it is, who
+    /// asks, who may do what, and what is believed, since whoever wrote a plan is not who runs it.
+    pub const VARIED: [&str; 24] = [
+        "vers",
+        "rsize",
+        "wsize",
+        "rasize",
+        "bsize",
+        "esize",
+        "multichannel",
+        "nomultichannel",
+        "max_channels",
+        "max_credits",
+        "min_enc_offload",
+        "cache",
+        "actimeo",
+        "acregmax",
+        "acdirmax",
+        "closetimeo",
+        "handletimeout",
+        "echo_interval",
+        "compress",
+        "rdma",
+        "nolease",
+        "nobrl",
+        "sync",
+        "strictsync",
+    ];
+    /// Protections, which an experiment may add and not take away.
+    const ADDED: [&str; 2] = ["sign", "seal"];
+
+    /// The same mount with other options in place of all that may be varied; what says where it is and who may do what
+    /// stays.
+    ///
+    /// # Errors
+    /// The option that may not be varied.
+    pub fn varied(&self, options: &str) -> Result<Self, String> {
+        let key = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
+        let may_vary = |option: &&str| Self::VARIED.contains(&key(option).as_str());
+        let asked: Vec<&str> = options.split(',').filter(|it| !it.is_empty()).collect();
+        let is_known = |option: &&str| {
+            let is_plain =
+                !option.contains(|letter: char| letter.is_whitespace() || letter.is_control());
+            // SMB 1 has no protection worth the name.
+            let is_old = option.starts_with("vers=1");
+            is_plain && !is_old && (may_vary(option) || Self::ADDED.contains(option))
+        };
+        if let Some(other) = asked.iter().find(|option| !is_known(option)) {
+            return Err((*other).to_owned());
+        }
+        let stays = self.options.split(',').filter(|option| !may_vary(option));
+        let stays: Vec<&str> = stays.collect();
+        let new = asked.into_iter().filter(|option| !stays.contains(option));
+        let options: Vec<&str> = new.chain(stays.iter().copied()).collect();
+        Ok(Self {
+            options: options.join(","),
+            ..self.clone()
+        })
+    }
 }
 
 impl ShareMount {
@@ -134,6 +195,31 @@ mod tests {
             ["sync", "share", "rw"].map(|it| mount.has(it)),
             [true, false, true]
         );
+    }
+
+    #[test]
+    fn a_plan_varies_how_a_share_is_asked_and_nothing_else() {
+        let base = SecondMount {
+            source: "//nas/media".to_owned(),
+            folder: "/mnt/media".to_owned(),
+            options: "uid=1000,vers=3.0,rsize=65536,seal,ip=10.77.1.2,nosharesock".to_owned(),
+        };
+        let varied = |options: &str| base.varied(options).map(|it| it.options);
+        assert_eq!(
+            varied("vers=3.1.1,multichannel,seal").as_deref(),
+            Ok("vers=3.1.1,multichannel,uid=1000,seal,ip=10.77.1.2,nosharesock")
+        );
+        for (options, refused) in [
+            ("rsize=65536,ip=10.0.0.9", "ip=10.0.0.9"),
+            ("credentials=/root/secret", "credentials=/root/secret"),
+            ("username=root", "username=root"),
+            ("suid", "suid"),
+            ("sec=none", "sec=none"),
+            ("vers=1.0", "vers=1.0"),
+            ("rsize=1\nip=10.0.0.9", "rsize=1\nip=10.0.0.9"),
+        ] {
+            assert_eq!(varied(options), Err(refused.to_owned()));
+        }
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn ladder(page: &mut Page, analysis: &RunAnalysis) {
     }
     if !ladders.is_empty() {
         page.gap();
-        for reason in shared_wording::ceiling_reasons(analysis) {
+        for reason in shared_wording::ceilings(analysis) {
             page.paragraph(2, 4, &[(Ink::Faint, &reason)]);
         }
         sessions(page, analysis);
@@ -563,20 +563,19 @@ fn list(page: &mut Page, heading: &'static str, lines: &[String]) {
     short_list(page, heading, lines, lines.len());
 }
 
-/// The first `near` lines, as far as they are read, and how many more there are.
+/// The first `near` lines, as far as they are read, and how many more there are; nothing where all of it is for the report.
 fn short_list(page: &mut Page, heading: &'static str, lines: &[String], near: usize) {
     let shown = near.min(LINES_MAX);
-    if lines.is_empty() {
+    if shown == 0 {
         return;
     }
     page.heading(&text(heading));
     for line in lines.iter().take(shown) {
         page.paragraph(2, 4, &[(Ink::Plain, "-"), (Ink::Plain, line)]);
     }
-    let more = match (lines.len() - shown, shown) {
-        (0, _) => return,
-        (more, 0) => counted("more.details-only", more),
-        (more, _) => counted("more.details", more),
-    };
-    page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &more)]);
+    let more = lines.len() - shown;
+    if more > 0 {
+        let more = counted("more.details", more);
+        page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &more)]);
+    }
 }

@@ -221,7 +221,10 @@ fn loss(seen: &Evidence, rung: &LadderRung) -> Message {
     let tcp = seen.rate(RungName::Tcp, direction);
     let (id, whole) = match (rung.rung, tcp) {
         (RungName::Tcp, _) => ("loss.tcp", seen.rate(RungName::Ceiling, direction)),
-        (RungName::Channels, _) => ("loss.channels", of_links(rung)),
+        (RungName::Channels, _) => (
+            "loss.channels",
+            rung.ceiling.as_ref().map(|links| links.value),
+        ),
         (RungName::Disk, _) => ("loss.disk", seen.rate(RungName::Share, direction)),
         (RungName::SystemClient, _) => ("loss.system-client", seen.engine_rate(direction)),
         (_, Some(tcp)) => ("loss.share", Some(tcp)),
@@ -240,12 +243,6 @@ fn loss(seen: &Evidence, rung: &LadderRung) -> Message {
         Some([low, high]) => message.share("low", low).share("high", high),
         None => message,
     }
-}
-
-/// What all links carry that several channels use.
-fn of_links(rung: &LadderRung) -> Option<f64> {
-    let share = rung.of_ceiling.as_ref()?.value;
-    Some(rung.rate.as_ref()?.value / share)
 }
 
 /// A rung of which nothing can be said yet, with the blocks that would do.
@@ -415,7 +412,10 @@ fn fix(judged: &Judged) -> Option<Fix> {
         text: advice.text.clone(),
         level: Level {
             name: id.into(),
-            settings: settings.into_iter().filter(|_| blocked.is_none()).collect(),
+            settings: settings
+                .into_iter()
+                .filter(|setting| blocked.is_none() || matches!(setting, Setting::Workload { .. }))
+                .collect(),
         },
         predicted: [&advice.measured, own, &advice.predicted]
             .into_iter()

@@ -4,7 +4,7 @@ use locale::{Message, say};
 use record::{Direction, Outcome, Rung, TrialRecord};
 
 use super::ladder_and_probe_trials::{
-    Measured, USES_OF_SYSTEM, fair, is_cached, is_of_system, pairs_of, rate_of,
+    FOREIGN_SHARE, Measured, USES_OF_SYSTEM, fair, is_cached, is_of_system, pairs_of, rate_of,
 };
 use super::nic_pairs::{Network, Pair, Ports, is_only_advertised};
 use crate::phase_effects::failure;
@@ -132,6 +132,7 @@ pub(super) fn rungs<'a>(
             not_measured: ceiling.is_none().then(no_ceiling),
             rate: ceiling.clone(),
             of_above: None,
+            ceiling: None,
             of_ceiling: None,
             loss: None,
         });
@@ -182,7 +183,8 @@ fn below_ceiling<'a>(
         let judged = upper.and_then(|it| against(trials, rung, direction, &it, rate.as_ref()));
         let own = own.as_ref().or(ceiling.filter(|_| is_system));
         let whole = if further || is_system { own } else { ceiling };
-        let believed = rate.as_ref().zip(whole).filter(|_| !is_advertised);
+        let whole = whole.filter(|_| !is_advertised);
+        let believed = rate.as_ref().zip(whole);
         rungs.push(LadderRung {
             rung: name,
             direction,
@@ -191,6 +193,7 @@ fn below_ceiling<'a>(
                 .map(|judged| judged.loss)
                 .filter(|_| !USES_OF_SYSTEM.contains(&rung)),
             of_above: judged.map(|judged| inverse(&judged.ratio)),
+            ceiling: whole.cloned(),
             of_ceiling: believed.and_then(|(rate, whole)| quotient(rate, whole)),
             not_measured: rate
                 .is_none()
@@ -206,9 +209,12 @@ fn below_ceiling<'a>(
     rungs
 }
 
+/// The part that others have of what passes the NICs of several channels from which on they are named for a loss of these.
+const NAMED: f64 = 2.0 * FOREIGN_SHARE;
+
 /// What several channels are held against: all links that they use, where these carry more than one of them, none of them
-/// is a guess or a part of another one, and others leave them alone. Where nobody looks at the server, its two addresses may
-/// be at one port, unless more came than fits through one. A mount has connections of its own, of which its rung tells.
+/// is a guess or a part of another one, and others leave them alone or take so much that they can be named. Where nobody
+/// looks at the server, its two addresses may be at one port, unless more came than fits through one. A mount has connections of its own, of which its rung tells.
 fn several_links(
     trials: &[Measured],
     direction: Direction,
@@ -224,13 +230,17 @@ fn several_links(
         .iter()
         .filter(|trial| (trial.rung, trial.direction) == (Rung::Channels, direction))
         .collect();
-    let spoiled = own.iter().filter(|trial| trial.is_spoiled).count();
+    let is_named = |trial: &Measured| trial.foreign[0].is_some_and(|share| share > NAMED);
+    let disturbed = own
+        .iter()
+        .filter(|trial| trial.is_spoiled && !is_named(trial));
+    let is_disturbed = disturbed.count() * 2 > own.len();
     let has_mount = trials.iter().any(|trial| trial.rung == Rung::SystemClient);
     let pairs = || own.iter().flat_map(|trial| &trial.pairs);
     let is_seen = pairs().all(|pair| pair.far_nic().is_some());
     let is_more = is_seen || own.iter().all(|trial| trial.rate > one.value * MATTERS);
     let is_several = all.value > one.value * MATTERS && !pairs().any(Pair::is_part_of_a_link);
-    let is_fair = is_more && !is_guessed && !has_mount && spoiled * 2 <= own.len();
+    let is_fair = is_more && !is_guessed && !has_mount && !is_disturbed;
     (is_several && is_fair).then(|| Above::Computed(all.clone()))
 }
 

@@ -23,7 +23,7 @@ pub(super) const FOREIGN_SHARE: f64 = 0.1;
 /// answers and requests of SMB take.
 const WITH_HEADERS: f64 = 1.07;
 /// The same from which a block is dropped where most are better.
-const SPOILS: f64 = 0.02;
+pub(super) const SPOILS: f64 = 0.02;
 /// Part of a processor's time that a hypervisor takes, likewise.
 const STOLEN: f64 = 0.05;
 /// Payload of a segment where the MTU is not known.
@@ -65,11 +65,80 @@ pub(super) struct ProbeTrial {
     pub(super) is_spoiled: bool,
 }
 
-impl Measured<'_> {
+/// What others moved on a NIC beside a trial.
+pub(super) struct Others<'a> {
+    pub(super) nic: &'a Nic,
+    /// A pair of NICs that it is one of.
+    pub(super) pair: Pair<'a>,
+    /// Their part of all that passed it, between 0 and 1.
+    pub(super) share: f64,
+    /// Their payload and ours, in bytes per second.
+    pub(super) rate: f64,
+    pub(super) ours: f64,
+}
+
+impl<'a> Measured<'a> {
     /// What a pair carried, in bits of payload per second.
     pub(super) fn carried(&self, pair: &Pair) -> Option<f64> {
         let index = self.pairs.iter().position(|used| used == pair)?;
         Some(self.rate * 8.0 * self.shares.get(index)?)
+    }
+
+    /// What others moved in the trial's direction on each NIC in use at an end, the client's being the first; nothing
+    /// where that was not counted.
+    pub(super) fn others_at(&self, end: usize, host: &HostFacts) -> Vec<Others<'a>> {
+        let mut loads = self.record.loads.iter();
+        let load = loads.find(|load| load.host == host.name && load.duration.get() > 0);
+        let Some((load, ours)) = load.zip(own_bytes(self.direction, self.result)) else {
+            return Vec::new();
+        };
+        let receives = (end == 0) == (self.direction == Direction::Read);
+        let mut found: Vec<(Others<'a>, f64)> = Vec::new();
+        for (pair, share) in self.pairs.iter().zip(&self.shares) {
+            let nic = match end {
+                0 => Some(pair.near),
+                _ => pair.far_nic(),
+            };
+            let counted = load.nics.iter();
+            let counted = nic.and_then(|nic| counted.clone().find(|it| it.nic == nic.name));
+            let Some((nic, counted)) = nic.zip(counted) else {
+                continue;
+            };
+            let all = if receives {
+                counted.received
+            } else {
+                counted.sent
+            }
+            .get() as f64;
+            match found
+                .iter_mut()
+                .find(|(known, _)| known.nic.index == nic.index)
+            {
+                Some((_, of_nic)) => *of_nic += share,
+                None => {
+                    let others = Others {
+                        nic,
+                        pair: *pair,
+                        share: all,
+                        rate: 0.0,
+                        ours: 0.0,
+                    };
+                    found.push((others, *share));
+                }
+            }
+        }
+        let seconds = load.duration.get() as f64 / 1e9;
+        let found = found.into_iter().map(|(others, of_nic)| {
+            let all = others.share;
+            let beside = (all - ours * of_nic * WITH_HEADERS).max(0.0);
+            Others {
+                share: if all > 0.0 { beside / all } else { 0.0 },
+                rate: beside / WITH_HEADERS / seconds,
+                ours: self.rate * of_nic,
+                ..others
+            }
+        });
+        found.collect()
     }
 
     /// Payload of a segment, in bytes.
@@ -95,18 +164,9 @@ impl Measured<'_> {
 fn foreign(network: &Network, record: &TrialRecord, result: &TrialResult) -> [Option<f64>; 2] {
     let none = [None, None];
     let direction = record.workload.direction();
-    let moving = || result.connections.iter().filter(|one| one.bytes.get() > 0);
-    let ours = moving().map(|one| {
-        let tcp = one.tcp?;
-        let payload = match direction {
-            Direction::Read => tcp.received?,
-            Direction::Write => tcp.sent?,
-        };
-        let again = one.retransmits.unwrap_or(0) as f64 * f64::from(tcp.segment);
-        Some(payload.get() as f64 + again)
-    });
-    let pairs: Option<Vec<Pair>> = moving().map(|one| network.pair(one).ok()).collect();
-    let Some((ours, pairs)) = ours.sum::<Option<f64>>().zip(pairs) else {
+    let pairs = moving(result).map(|one| network.pair(one).ok());
+    let pairs: Option<Vec<Pair>> = pairs.collect();
+    let Some((ours, pairs)) = own_bytes(direction, result).zip(pairs) else {
         return none;
     };
     let near: Option<Vec<&Nic>> = pairs.iter().map(|pair| Some(pair.near)).collect();
@@ -128,6 +188,25 @@ fn foreign(network: &Network, record: &TrialRecord, result: &TrialResult) -> [Op
         of_others(network.client, near, direction == Direction::Read),
         of_others(network.server, far, direction == Direction::Write),
     ]
+}
+
+fn moving(result: &TrialResult) -> impl Iterator<Item = &ConnectionUse> {
+    result.connections.iter().filter(|one| one.bytes.get() > 0)
+}
+
+/// What TCP counts of a trial's connections in their whole life, and what they sent again, in bytes of payload; none where
+/// it does not tell.
+fn own_bytes(direction: Direction, result: &TrialResult) -> Option<f64> {
+    let ours = moving(result).map(|one| {
+        let tcp = one.tcp?;
+        let payload = match direction {
+            Direction::Read => tcp.received?,
+            Direction::Write => tcp.sent?,
+        };
+        let again = one.retransmits.unwrap_or(0) as f64 * f64::from(tcp.segment);
+        Some(payload.get() as f64 + again)
+    });
+    ours.sum()
 }
 
 /// Whether a counter says that a trial was no fair one: others used NICs of ours, or the hypervisor took a processor.

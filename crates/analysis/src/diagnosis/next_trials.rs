@@ -2,6 +2,8 @@
 
 mod workload;
 
+pub use workload::system_client_workload;
+
 use std::time::Duration;
 
 use rand::SeedableRng;

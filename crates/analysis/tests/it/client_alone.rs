@@ -221,6 +221,30 @@ fn a_full_buffer_on_a_short_path_is_a_queue_of_the_network() {
     assert!(!ids(&said(2_000_000).causes).contains(&"rate-limited"));
 }
 
+/// An old switch in the middle, and a disk that takes half of that.
+#[test]
+fn what_is_read_at_a_lines_rate_from_a_queue_is_a_hop_though_writing_is_slower() {
+    let said = |read: f64, write: f64| {
+        without_tcp([read, write], |well| {
+            well.speed(10 * GIGABIT);
+            well.advertise(&[("10.77.1.2", 10 * GIGABIT, false)]);
+            well.trials(|trial| {
+                if let Outcome::Measured(result) = &mut trial.outcome {
+                    let connection = &mut result.connections[0];
+                    connection.round_trip = Some(Nanoseconds::new(40_000_000));
+                    connection.tcp = Some(TcpDetail {
+                        round_trip_min: Nanoseconds::new(100_000),
+                        ..TcpDetail::default()
+                    });
+                }
+            });
+        })
+    };
+    let named = |said: &Diagnosis| said.named().map(|first| first.text.id);
+    assert_eq!(named(&said(117.6, 58.0)), Some("slow-link.hop-of-queue"));
+    assert_eq!(named(&said(70.0, 58.0)), Some("rate-limited.queue"));
+}
+
 #[test]
 fn a_shaper_of_no_lines_rate_is_a_limit_and_one_of_a_lines_rate_is_the_line() {
     let said = |bits: u64| {

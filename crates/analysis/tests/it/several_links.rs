@@ -172,15 +172,16 @@ fn what_is_wrong_elsewhere_is_not_why_two_links_lose() {
     assert_eq!(uneven.headline.id, "headline.loses-unexplained");
 }
 
-/// A backup takes a part of the second link, all the time.
+/// A backup takes a part of the second link, all the time, and a NIC of the client or of the server counts it.
 #[test]
-fn what_others_move_on_the_second_link_is_no_loss_of_both() {
-    let with_others = |of_others: u64| {
-        let mut well = over_two(steady(233.0), steady(170.0));
+fn what_others_move_on_the_second_link_is_named() {
+    let with_others = |end: usize, of_others: u64, rate: f64| {
+        let mut well = over_two(steady(rate), steady(rate));
         well.loads(0.0, 0.0, 0.2);
         well.trials(|trial| {
-            let is_of_both =
-                matches!(trial.stage, Stage::Ladder { rung, .. } if rung == Rung::Channels);
+            if !matches!(trial.stage, Stage::Ladder { rung, .. } if rung == Rung::Channels) {
+                return;
+            }
             let Outcome::Measured(result) = &mut trial.outcome else {
                 return;
             };
@@ -191,17 +192,64 @@ fn what_others_move_on_the_second_link_is_no_loss_of_both() {
                 (tcp.received, tcp.sent) = (Some(moved), Some(moved));
                 let others = if at == 1 { of_others } else { 0 };
                 let all = 106_000_000 + others;
-                trial.loads[0].nics.push(NicLoad {
+                let names = [["a0", "a1"], ["b0", "b1"]];
+                trial.loads[end].nics.push(NicLoad {
                     sent: Bytes::new(all),
-                    ..received(["a0", "a1"][at], all)
+                    ..received(names[end][at], all)
                 });
             }
-            assert_eq!(trial.loads[0].nics.len() == 2, is_of_both);
         });
-        well.said(true).first_loss.map(|(rung, _)| rung)
+        well.said(true)
     };
-    assert_eq!(with_others(0), Some(RungName::Channels));
-    assert_eq!(with_others(60_000_000), None);
+    for (end, nic) in [(0, "a1"), (1, "b1")] {
+        let said = with_others(end, 60_000_000, 170.0);
+        let proven = State::Proven(Proof::Counter);
+        assert_eq!(first(&said), Some(("other-traffic", proven)), "{said:#?}");
+        let named = flat(&said.named().expect("a cause").text);
+        assert!(named.contains(nic), "{named}");
+        // Nothing of others, and so little that most of the links would be idle.
+        for said in [
+            with_others(end, 0, 170.0),
+            with_others(end, 60_000_000, 120.0),
+        ] {
+            assert_eq!(
+                said.first_loss.map(|(rung, _)| rung),
+                Some(RungName::Channels)
+            );
+            assert_ne!(first(&said), Some(("other-traffic", proven)), "{said:#?}");
+        }
+    }
+}
+
+/// Two cables into two switches, between which there is one.
+#[test]
+fn links_that_meet_in_one_line_move_what_that_carries() {
+    let at = |rate: f64| over_two(steady(rate), steady(rate));
+    let said = at(117.6).said(true);
+    assert_eq!(
+        first(&said),
+        Some(("slow-link", State::Suspected)),
+        "{said:#?}"
+    );
+    let named = said.named().map(|cause| cause.text.id);
+    assert_eq!(named, Some("slow-link.shared-hop"));
+    // It may be the server's only NIC, of which nobody tells: that is no answer.
+    let alone = at(117.6).said(false);
+    assert_eq!((first(&alone), alone.first_loss), (None, None));
+    assert_eq!(alone.headline.id, "headline.full");
+    let hop = alone
+        .causes
+        .iter()
+        .find(|one| one.id.as_str() == "slow-link");
+    assert_eq!(
+        hop.map(|one| one.state),
+        Some(State::Unknowable),
+        "{alone:#?}"
+    );
+    for other in [over_two(steady(117.6), steady(170.0)), at(150.0), at(233.0)] {
+        let causes = other.said(true).causes;
+        assert!(!ids(&causes).contains(&"slow-link"), "{causes:#?}");
+    }
 }
 
 /// A mount has connections of its own, and its rung tells of them.

@@ -9,10 +9,10 @@ use crate::shared_wording::{self, Ladder};
 use crate::terminal_layout::finite_max;
 use crate::{plot, quantity};
 
-/// What the scale of the ladders must hold: the highest rate, or end of an interval.
+/// What the scale of the ladders must hold: the highest rate, end of an interval, or ceiling.
 pub(crate) fn longest_rate(ladders: &[Ladder<'_>]) -> f64 {
     let rungs = ladders.iter().flat_map(|ladder| &ladder.rungs);
-    let rates = rungs.filter_map(|rung| rung.rate.as_ref());
+    let rates = rungs.flat_map(|rung| rung.rate.iter().chain(&rung.ceiling));
     finite_max(rates.flat_map(|rate| [rate.value, rate.interval.map_or(0.0, |[_, high]| high)]))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
                 }
             }
             (ladder_table(&ladders))
-            @for reason in shared_wording::ceiling_reasons(analysis) { p.quiet.small { (prose(&reason)) } }
+            @for reason in shared_wording::ceilings(analysis) { p.quiet.small { (prose(&reason)) } }
             @for session in shared_wording::sessions(analysis) { p.quiet.small { (prose(&session)) } }
         }
     }

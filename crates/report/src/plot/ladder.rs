@@ -1,4 +1,4 @@
-//! The ladder as bars: ceiling, raw TCP, share.
+//! The ladder as bars, each with a mark at the ceiling that it is held against.
 
 use analysis::{LadderRung, RungName};
 use locale::{said, say, text};
@@ -30,11 +30,6 @@ pub(crate) fn ladder(
     };
     let bottom = RUNG_PIXELS * ladder.rungs.len() as f64;
     let tops = (0..ladder.rungs.len()).map(|row| RUNG_PIXELS * row as f64 + 26.0);
-    let ceiling = ladder
-        .rungs
-        .iter()
-        .find(|rung| rung.rung == RungName::Ceiling);
-    let ceiling = ceiling.and_then(|rung| finite(rung.rate.as_ref()?));
     let caption = Caption {
         id,
         title: said(&say("plot-ladder.title").with(
@@ -57,9 +52,11 @@ pub(crate) fn ladder(
         @for (index, rung) in ladder.rungs.iter().enumerate() {
             (bar(rung, &axis, RUNG_PIXELS * index as f64, loses))
         }
-        @if let Some(ceiling) = ceiling {
-            @let x = axis.place(ceiling);
-            @for top in tops.clone().skip(1) { (line("limit", [x, top - 4.0], [x, top + 18.0])) }
+        @for (rung, top) in ladder.rungs.iter().zip(tops.clone()) {
+            @if let Some(ceiling) = rung.ceiling.as_ref().and_then(finite) {
+                @let x = axis.place(ceiling);
+                (line("limit", [x, top - 4.0], [x, top + 18.0]))
+            }
         }
     };
     svg(&caption, bottom + AXIS_PIXELS, &content)

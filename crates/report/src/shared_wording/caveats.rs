@@ -5,7 +5,7 @@ use locale::{Message, list, said, say, text};
 use record::{Arm, Direction, Phase};
 use stats::Verdict;
 
-use super::experiment::{final_effect, is_baseline, is_unsteady};
+use super::experiment::{final_effect, is_baseline, is_by_hand, is_unsteady};
 use super::headline::is_price;
 use super::{direction, judged, phase, rung_in, workload_short};
 
@@ -105,7 +105,12 @@ pub(crate) struct ToKnow {
 
 pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
     let mut caveats = Caveats::default();
-    for note in analysis.notes.iter().filter(|note| !is_price(note)) {
+    let is_said_elsewhere = |note: &Message| is_price(note) || is_by_hand(note);
+    for note in analysis
+        .notes
+        .iter()
+        .filter(|note| !is_said_elsewhere(note))
+    {
         caveats.0.push(Caveat {
             nearness: Nearness::Verdict,
             about: Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::{ArmSamples, Effect, ExperimentResult, NoiseFloor, RunAnalysis, quoted};
 use locale::{Message, counted, list, said, say, text};
-use record::{Arm, Decision, Direction, Level, Phase, Setting};
+use record::{Arm, Decision, Direction, Level, Phase, SecondMount, Setting};
 use stats::{Estimate, Verdict};
 
 use super::decision_reason::{first_clause, found_in_screening, without_effects};
@@ -274,6 +274,11 @@ pub(crate) fn kept(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentRe
         .filter(|experiment| matches!(experiment.decision, Some((Decision::Kept, _))))
 }
 
+/// Whether a note is a command by which a user has what was kept and is no setting of a host.
+pub(super) fn is_by_hand(note: &Message) -> bool {
+    note.id == "run-note.mount-so"
+}
+
 /// What the run left changed, and how to put it back.
 pub(crate) fn left_changed(analysis: &RunAnalysis) -> Vec<String> {
     let levels: Vec<Level> = kept(analysis).map(changed_settings).collect();
@@ -282,7 +287,11 @@ pub(crate) fn left_changed(analysis: &RunAnalysis) -> Vec<String> {
     for level in &levels {
         for setting in &level.settings {
             if let Setting::Workload { field, value } = setting {
-                let sentence = say("left.advice")
+                let id = match field.as_str() {
+                    SecondMount::FIELD => "left.mount",
+                    _ => "left.advice",
+                };
+                let sentence = say(id)
                     .with("name", &level.name)
                     .with("field", field.to_string())
                     .with("value", value.to_string());
@@ -290,6 +299,13 @@ pub(crate) fn left_changed(analysis: &RunAnalysis) -> Vec<String> {
             }
         }
     }
+    lines.extend(
+        analysis
+            .notes
+            .iter()
+            .filter(|note| is_by_hand(note))
+            .map(said),
+    );
     if !analysis.finished {
         lines.extend(knobs);
         lines.push(text("left.unknown"));
@@ -378,7 +394,11 @@ fn knob_lines(level: &Level) -> Vec<String> {
 pub(crate) fn setting_lines(level: &Level) -> Vec<String> {
     let workload = level.settings.iter().filter_map(|setting| match setting {
         Setting::Workload { field, value } => {
-            let sentence = say("workload-line")
+            let id = match field.as_str() {
+                SecondMount::FIELD => "workload-line.mount",
+                _ => "workload-line",
+            };
+            let sentence = say(id)
                 .with("field", field.to_string())
                 .with("value", value.to_string());
             Some(said(&sentence))

@@ -31,6 +31,9 @@ pub(crate) fn ladders(analysis: &RunAnalysis) -> Vec<Ladder<'_>> {
         .collect()
 }
 
+/// How much more than the ceiling of the ladder one of several links is.
+const SAME_CEILING: f64 = 1.01;
+
 /// Confidence of an interval below which it is not shown beside a verdict: that of two trials is 50 %.
 const SHOWN_CONFIDENCE: f64 = 0.8;
 
@@ -170,27 +173,43 @@ pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
     lines
 }
 
-/// How the ceilings were computed; the same for both directions is said once.
-pub(crate) fn ceiling_reasons(analysis: &RunAnalysis) -> Vec<String> {
-    let mut reasons: Vec<(&Message, Vec<String>)> = Vec::new();
-    for (way, ceiling) in &analysis.ceilings {
-        match reasons
-            .iter_mut()
-            .find(|(because, _)| **because == ceiling.because)
-        {
-            Some((_, ways)) => ways.push(direction(*way)),
-            None => reasons.push((&ceiling.because, vec![direction(*way)])),
+/// How the ceilings were computed, and what those rungs are held against that use more links than these; the same for both
+/// directions is said once.
+pub(crate) fn ceilings(analysis: &RunAnalysis) -> Vec<String> {
+    let computed = analysis.ceilings.iter();
+    let computed = computed.map(|(way, ceiling)| {
+        (
+            *way,
+            say("ceiling").with("because", ceiling.because.clone()),
+        )
+    });
+    let of_links = DIRECTIONS.into_iter().filter_map(|way| {
+        let rungs = analysis
+            .ladder
+            .iter()
+            .filter(move |one| one.direction == way);
+        let above = rungs.clone().find(|one| one.rung == RungName::Ceiling)?;
+        let least = above.rate.as_ref()?.value * SAME_CEILING;
+        let several = rungs.filter_map(move |one| {
+            let links = one.ceiling.as_ref().filter(|links| links.value > least)?;
+            let sentence = say("ceiling.of-links").with("rung", rung(one.rung));
+            Some((way, sentence.with("rate", quantity::estimate(links))))
+        });
+        Some(several)
+    });
+    let mut sentences: Vec<(Message, Vec<String>)> = Vec::new();
+    for (way, sentence) in computed.chain(of_links.flatten()) {
+        match sentences.iter_mut().find(|(said, _)| *said == sentence) {
+            Some((_, ways)) => ways.push(direction(way)),
+            None => sentences.push((sentence, vec![direction(way)])),
         }
     }
-    let is_same = reasons.len() == 1;
-    reasons
-        .into_iter()
-        .map(|(because, ways)| {
-            let sentence = say("ceiling").with("because", because.clone());
-            said(&match is_same {
-                true => sentence,
-                false => sentence.with("directions", list(&ways)),
-            })
+    let is_of_all = |ways: &[String]| ways.len() == analysis.ceilings.len();
+    let sentences = sentences.into_iter().map(|(sentence, ways)| {
+        said(&match is_of_all(&ways) {
+            true => sentence,
+            false => sentence.with("directions", list(&ways)),
         })
-        .collect()
+    });
+    sentences.collect()
 }

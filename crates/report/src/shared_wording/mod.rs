@@ -11,7 +11,7 @@ use analysis::{
     BenchSamples, Cause, Diagnosis, Effect, Fix, LadderRung, Proof, RunAnalysis, RungName, State,
     Trust, quoted,
 };
-use locale::{counted, said, say, text};
+use locale::{counted, list, said, say, text};
 use record::{Direction, Identity, Phase, Plan, SmbSession};
 use stats::{Estimate, Verdict};
 
@@ -25,8 +25,8 @@ pub(crate) use experiment::{
 };
 pub(crate) use headline::{alerts, headline};
 pub(crate) use ladder::{
-    Ladder, ceiling_reasons, channel, ends, files, filled, idle_channels, interval_heading,
-    interval_of, ladders, not_measured,
+    Ladder, ceilings, channel, ends, files, filled, idle_channels, interval_heading, interval_of,
+    ladders, not_measured,
 };
 pub use workload::task;
 pub(crate) use workload::{method, rate_list, workload, workload_short};
@@ -196,20 +196,29 @@ pub(crate) fn date(analysis: &RunAnalysis) -> String {
 
 /// The command that measures the same again.
 pub(crate) fn repeat_command(analysis: &RunAnalysis) -> String {
-    let subject = subject(&analysis.plan);
     match &analysis.plan {
-        Plan::Experiment { .. } => on_target(
-            &["experiment", "run", "PLAN", "--target"],
-            &subject,
-            analysis,
-        ),
-        plan => on_target(&[command(plan)], &subject, analysis),
+        Plan::Experiment { .. } => of_same(&["experiment", "run", "PLAN", "--target"], analysis),
+        plan => of_same(&[command(plan)], analysis),
     }
 }
 
 /// A command on the same share and hosts, in a session of the same kind.
 pub(crate) fn command_line(command: &str, analysis: &RunAnalysis) -> String {
-    on_target(&[command], &subject(&analysis.plan), analysis)
+    of_same(&[command], analysis)
+}
+
+/// A command on what was measured, by the same client of the share.
+fn of_same(command: &[&str], analysis: &RunAnalysis) -> String {
+    let subject = subject(&analysis.plan);
+    let mount = analysis.path.as_ref().and_then(|path| path.mount.as_ref());
+    match mount {
+        Some(mount) if !mount.own => on_target(command, &mount.folder, analysis),
+        None if !analysis.is_through_mounts => on_target(command, &subject, analysis),
+        _ => {
+            let command = on_target(command, &subject, analysis);
+            format!("{command} --through system")
+        }
+    }
 }
 
 /// A command on this target from the same hosts, with all that says how to log in but a password.
@@ -266,24 +275,35 @@ pub(crate) fn prediction(fix: &Fix) -> String {
     }
 }
 
-/// What was agreed with the server, a sentence for each kind of session.
+/// What was agreed with the server: a sentence for each kind of session, whatever its channels.
 pub(crate) fn sessions(analysis: &RunAnalysis) -> Vec<String> {
-    let kinds = analysis.sessions.iter();
-    let mut sentences: Vec<String> = Vec::new();
-    for kind in kinds {
-        let agreed = session(&kind.agreed, kind.channels);
-        let sentence = said(&say("session.of-share").with("session", agreed));
-        // They may differ in limits, which others tell.
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
+    let mut kinds: Vec<(&SmbSession, Vec<String>)> = Vec::new();
+    for kind in &analysis.sessions {
+        let channels = counted("count.channels", kind.channels);
+        // They may differ in limits as well, which others tell.
+        let is_alike = |agreed: &SmbSession| {
+            session_with(agreed, &channels) == session_with(&kind.agreed, &channels)
+        };
+        match kinds.iter_mut().find(|(agreed, _)| is_alike(agreed)) {
+            Some((_, of_kind)) if of_kind.contains(&channels) => {}
+            Some((_, of_kind)) => of_kind.push(channels),
+            None => kinds.push((&kind.agreed, vec![channels])),
         }
     }
-    sentences
+    let sentences = kinds.into_iter().map(|(agreed, channels)| {
+        let agreed = session_with(agreed, &list(&channels));
+        said(&say("session.of-share").with("session", agreed))
+    });
+    sentences.collect()
 }
 
 /// A session in one line: `SMB 3.1.1 as a user, signed with AES-128-GMAC, 2 channels`.
 #[must_use]
 pub fn session(agreed: &SmbSession, channels: usize) -> String {
+    session_with(agreed, &counted("count.channels", channels))
+}
+
+fn session_with(agreed: &SmbSession, channels: &str) -> String {
     let identity = text(match agreed.identity {
         Identity::User => "identity.user",
         Identity::Guest => "identity.guest",
@@ -303,7 +323,7 @@ pub fn session(agreed: &SmbSession, channels: usize) -> String {
         .with("dialect", agreed.dialect.to_string())
         .with("identity", identity)
         .with("protection", protection)
-        .with("channels", counted("count.channels", channels));
+        .with("channels", channels);
     said(&sentence)
 }
 

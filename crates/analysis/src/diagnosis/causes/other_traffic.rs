@@ -1,7 +1,7 @@
 //! Other programs, or other machines, use the link at the same time.
 
 use locale::say;
-use record::{Direction, ProbeKind, Rung, Sample};
+use record::{Direction, Nic, ProbeKind, Rung, Sample};
 
 use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
 use crate::RungName;
@@ -43,7 +43,8 @@ const SAMPLES_MIN: usize = 5;
 const TRIALS_MIN: usize = 2;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
-    at_an_end(seen)
+    beside_several(seen)
+        .or_else(|| at_an_end(seen))
         .or_else(|| elsewhere(seen))
         .or_else(|| now_and_then(seen))
         .or_else(|| perhaps(seen))
@@ -154,11 +155,13 @@ fn shares_alike(seen: &Evidence) -> bool {
 
 /// What nobody can tell from one end: other machines fill the server's link, or it is the server that is slow.
 fn perhaps(seen: &Evidence) -> Option<Finding> {
+    let rung = seen.share_that_loses().1;
     let is_open = |direction: Direction| {
         let is_measured = seen.rate(RungName::Tcp, direction).is_some();
-        let rung = RungName::Share;
         let is_lost = seen.loses_in(rung, direction) || seen.varies_in(rung, direction);
-        is_lost && !is_measured && !seen.network_carries_all(direction)
+        // Over several links nothing but the share is measured.
+        let is_known = is_measured || seen.network_carries_all(direction);
+        is_lost && (rung == RungName::Channels || !is_known)
     };
     if seen.network.server.is_some() || !DIRECTIONS.into_iter().any(is_open) {
         return None;
@@ -172,16 +175,24 @@ fn perhaps(seen: &Evidence) -> Option<Finding> {
 /// Where a NIC of either end counts it.
 fn at_an_end(seen: &Evidence) -> Option<Finding> {
     let (foreign, nic) = seen.foreign_share()?;
-    let text = say("other-traffic")
-        .with("nic", &nic.name)
-        .share("share", foreign);
-    let gain = stats::computed(
-        1.0 / (1.0 - foreign).max(0.01),
-        stats::Unit::Ratio,
-        vec![say("gain-caveat.without-others")],
-    );
-    let advice = Advice::new(say("fix.other-traffic").with("nic", &nic.name)).gains(Some(gain));
     let costs = seen.network_may_lose() || seen.share_may_lose();
     let costs = costs && seen.is_held_by_line(foreign);
-    Some(Finding::counted(text, advice).off_path_if(!costs))
+    let found = counted(nic, foreign, 1.0 / (1.0 - foreign).max(0.01));
+    Some(found.off_path_if(!costs))
+}
+
+/// The same where several channels lose, on any NIC that they use.
+fn beside_several(seen: &Evidence) -> Option<Finding> {
+    let (nic, share, gain) = seen.foreign_traffic_of_channels()?;
+    Some(counted(nic, share, gain).of_channels())
+}
+
+fn counted(nic: &Nic, share: f64, gain: f64) -> Finding {
+    let text = say("other-traffic")
+        .with("nic", &nic.name)
+        .share("share", share);
+    let caveats = vec![say("gain-caveat.without-others")];
+    let gain = stats::computed(gain, stats::Unit::Ratio, caveats);
+    let advice = Advice::new(say("fix.other-traffic").with("nic", &nic.name)).gains(Some(gain));
+    Finding::counted(text, advice)
 }

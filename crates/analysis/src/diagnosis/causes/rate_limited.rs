@@ -1,9 +1,9 @@
 //! A rate that a shaper sets, or that looks like one: steady, and no line's.
 
 use locale::say;
-use record::{Direction, ProbeKind, Rung, Workload};
+use record::{Direction, ProbeKind, Rung};
 
-use super::{Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, NETWORK, median_of};
+use super::{Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, NETWORK};
 use crate::RungName;
 use crate::rung_and_probe_verdict::Loss;
 use stats::Unit;
@@ -11,8 +11,6 @@ use stats::computed;
 
 /// How far the rates of a path may differ that something limits.
 const STEADY: f64 = 1.12;
-/// The part of what a reader asked for that waits in the network where that is what limits.
-const QUEUED: f64 = 0.25;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     by_shaper(seen)
@@ -85,18 +83,10 @@ fn by_shape(seen: &Evidence) -> Option<Finding> {
     }
 }
 
-/// Where raw TCP was not measured and the share loses, unless two sessions overcome it: that is a limit of each.
-fn may_be_limited(seen: &Evidence, direction: Direction) -> bool {
-    let is_measured = seen.rate(RungName::Tcp, direction).is_some();
-    let sessions = seen.probed(ProbeKind::Sessions, Rung::Share);
-    let gains = sessions.is_some_and(|it| it.loss == Loss::Loses);
-    !is_measured && !gains && seen.may_lose_in(RungName::Share, direction)
-}
-
 /// Writing, TCP is busy with the network all the time, and loses nothing. A server that is stopped now and then looks
 /// alike, so that it stays a suspicion.
 fn by_clock(seen: &Evidence) -> Option<Finding> {
-    if !may_be_limited(seen, Direction::Write) {
+    if !seen.network_may_limit(Direction::Write) {
         return None;
     }
     let clock = seen.writing_clock(Rung::Share)?;
@@ -112,35 +102,11 @@ fn by_clock(seen: &Evidence) -> Option<Finding> {
     Some(Finding::suspected(text, Decider::RawTcp, advice).by_elimination())
 }
 
-/// Reading, our own segments take far longer than the way is: what acknowledges them waits behind the server's data. A
-/// part of all that was asked for is then in a queue of the network (its rate times its wait: Little's law), where a
-/// slow server leaves none.
+/// Reading, much of what was asked for is in a queue of the network, at a rate that is no line's.
 fn by_queue(seen: &Evidence) -> Option<Finding> {
-    if !may_be_limited(seen, Direction::Read) {
-        return None;
-    }
-    let trials = seen.trials.iter();
-    let reads =
-        trials.filter(|trial| (trial.rung, trial.direction) == (Rung::Share, Direction::Read));
-    let queued = reads.filter_map(|trial| {
-        let Workload::Share(share) = trial.workload else {
-            return None;
-        };
-        let [connection] = trial.result.connections.as_slice() else {
-            return None;
-        };
-        let way = connection.tcp?.round_trip_min.get();
-        let wait = connection.round_trip?.get().saturating_sub(way) as f64 / 1e9;
-        let asked = share.block.get() as f64 * f64::from(share.depth);
-        (asked > 0.0).then(|| (trial.rate * wait / asked, wait))
-    });
-    let queued: Vec<(f64, f64)> = queued.collect();
-    let share = median_of(queued.iter().map(|(share, _)| *share))?;
-    let wait = median_of(queued.iter().map(|(_, wait)| *wait))?;
-    let is_lossy = seen
-        .overtaken(Rung::Share)
-        .is_some_and(|share| share > 0.001);
-    if share < QUEUED || is_lossy {
+    let wait = seen.queued_while_reading()?;
+    let mut pairs = seen.used.iter();
+    if pairs.any(|pair| seen.line_of_queue(pair).is_some()) {
         return None;
     }
     let text = say("rate-limited.queue")

@@ -3,20 +3,25 @@
 use locale::{Message, say};
 use record::{Direction, HostFacts, Nic, ProbeKind, Rung};
 
-use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, GOOD_BITS, PairRate, SLOW_BITS};
+use super::{
+    Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, GOOD_BITS, PairRate, SLOW_BITS,
+};
 use crate::RungName;
 use crate::diagnosis::nic_pairs::{FarEnd, Pair};
 use crate::rung_and_probe_verdict::Loss;
+use stats::{Unit, computed};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let pair = seen.used.first();
     let in_use = pair.and_then(|pair| {
         let end = slow_end(seen, pair).or_else(|| slow_end_by_word(seen, pair));
         end.or_else(|| slow_hop(seen, pair))
+            .or_else(|| slow_hop_with_queue(seen, pair))
     });
     in_use
         .or_else(|| slow_among_others(seen))
         .or_else(|| slow_hop_of_channel(seen))
+        .or_else(|| shared_hop(seen))
 }
 
 /// One end of the path in use runs far slower than the other.
@@ -87,6 +92,23 @@ fn slow_hop(seen: &Evidence, pair: &Pair) -> Option<Finding> {
     })
 }
 
+/// The same by what is read alone, where writing lacks something else as well.
+fn slow_hop_with_queue(seen: &Evidence, pair: &Pair) -> Option<Finding> {
+    let bits = seen.line_of_queue(pair)?;
+    let direction = Direction::Read;
+    let rates = seen
+        .ceiling(direction)
+        .zip(seen.rate(RungName::Share, direction));
+    let at_most = || vec![say("gain-caveat.at-most")];
+    let gain = rates.map(|(all, now)| computed(all / now, Unit::Ratio, at_most()));
+    let advice = Advice::of("fix.slow-hop")
+        .gains(gain)
+        .commands([format!("ethtool {}", pair.near.name)]);
+    let text = hop(say("slow-link.hop-of-queue"), pair, bits);
+    // It is not why writing gets less than that.
+    Some(Finding::suspected(text, Decider::RawTcp, advice).by_elimination())
+}
+
 /// The same on a link that only several channels use.
 fn slow_hop_of_channel(seen: &Evidence) -> Option<Finding> {
     let others = seen.usable.iter().filter(|pair| !seen.used.contains(pair));
@@ -95,6 +117,25 @@ fn slow_hop_of_channel(seen: &Evidence) -> Option<Finding> {
     let advice = Advice::of("fix.slow-hop").commands([format!("ethtool {}", pair.near.name)]);
     let text = hop(say("slow-link.hop-of-channel"), pair, bits);
     Some(Finding::suspected(text, Decider::Elsewhere, advice).of_channels())
+}
+
+/// One line in which several links meet. Where nobody looks at the server, that may be its only port.
+fn shared_hop(seen: &Evidence) -> Option<Finding> {
+    let bits = seen.line_of_all_channels()?;
+    let text = say("slow-link.shared-hop").bits("rate", bits);
+    let advice = Advice::of("fix.shared-hop");
+    let lost = seen.first_loss().map(|rung| rung.rung);
+    match (seen.network.server, lost) {
+        (Some(_), Some(RungName::Channels)) => {
+            let decider = Decider::Hand("decide.all-links");
+            Some(Finding::suspected(text, decider, advice).of_channels())
+        }
+        (None, None) => {
+            let basis = Basis::OutOfSight("needs.server");
+            Some(Finding::new(text, basis, advice).off_path())
+        }
+        _ => None,
+    }
 }
 
 fn hop(text: Message, pair: &Pair, bits: u64) -> Message {

@@ -1,7 +1,7 @@
 //! The system's own client: what it loses against our engine, and what of its mount may be why.
 
 use locale::say;
-use record::{Bytes, Direction, ProbeKind, Rung, SecondMount, ShareMount};
+use record::{Bytes, Direction, ProbeKind, Rung, SecondMount, Setting, ShareMount, Value};
 
 use super::which_rung_loses::FAR_BELOW;
 use super::{DIRECTIONS, Evidence};
@@ -9,48 +9,12 @@ use crate::RungName;
 use crate::diagnosis::command_words::{of_fstab, quoted};
 use crate::diagnosis::finding::Advice;
 use crate::diagnosis::ladder_and_probe_trials::is_of_system;
+use crate::mount_options::{Better, CACHE_OFF, REQUEST_USUAL, options, second_mount};
 use crate::rung_and_probe_verdict::{Loss, MATTERS};
 use stats::{Estimate, Unit, computed};
 
-/// What the kernel asks for at once by default (`CIFS_DEFAULT_IOSIZE` of `fs/smb/client/cifsglob.h`,
-/// and what it makes of a server's 8 MiB).
-const REQUEST_USUAL: u64 = 4 << 20;
 /// Requests below this are small.
 const REQUEST_SMALL: u64 = 1 << 20;
-/// Options that are set anew.
-const REPLACED: [&str; 8] = [
-    "vers",
-    "rsize",
-    "wsize",
-    "multichannel",
-    "max_channels",
-    "sync",
-    "username",
-    "credentials",
-];
-/// What the kernel shows of a mount and is its default. All other options say who may do what, or keep data safe, and
-/// stay.
-const SHOWN: [&str; 18] = [
-    "rw",
-    "relatime",
-    "soft",
-    "nounix",
-    "noforceuid",
-    "noforcegid",
-    "serverino",
-    "mapposix",
-    "bsize",
-    "echo_interval",
-    "closetimeo",
-    "actimeo=1",
-    "cache=strict",
-    "addr",
-    "uid=0",
-    "gid=0",
-    "file_mode=0755",
-    "dir_mode=0755",
-];
-
 /// What can be better about a mount, each as the intervention that changes it alone.
 const CHANGES: [ProbeKind; 5] = [
     ProbeKind::MountDialect,
@@ -59,8 +23,6 @@ const CHANGES: [ProbeKind; 5] = [
     ProbeKind::MountConnections,
     ProbeKind::MountCache,
 ];
-/// The option that keeps nothing in memory (`mount.cifs(8)`).
-const CACHE_OFF: &str = "cache=none";
 
 impl<'a> Evidence<'a> {
     /// The mount, where the check was asked for one.
@@ -242,11 +204,18 @@ impl<'a> Evidence<'a> {
         let has_password = !security.starts_with("krb5") && security != "none";
         let mut wrong = self.wrong_with(mount);
         wrong.retain(|change| self.is_worth(mount, *change));
-        let tried = wrong.iter();
-        let tried = tried.filter(|change| self.tried_at(mount, **change) == rung);
-        let is_for_several = tried.count() > 1;
-        let mut options = self.options(mount, &wrong);
+        let here = wrong.iter();
+        let here = here.filter(|change| self.tried_at(mount, **change) == rung);
+        let is_for_several = here.count() > 1;
+        let better = self.better(mount, &wrong);
+        let tried = Setting::Workload {
+            field: SecondMount::FIELD.to_owned(),
+            value: Value::Text(second_mount(mount, &better).options),
+        };
+        let mut options = options(mount, &better);
+        // The file says the domain as well.
         if has_password {
+            options.retain(|option| !option.starts_with("domain="));
             options.insert(0, "credentials=FILE".to_owned());
         }
         let options = options.join(",");
@@ -275,6 +244,7 @@ impl<'a> Evidence<'a> {
             .gains(at_most)
             .gained(self.second_mount_gain(ProbeKind::MountOptions, rung))
             .for_several(is_for_several)
+            .sets([tried])
             .commands(unmount.into_iter().chain(mount_so))
     }
 
@@ -320,18 +290,7 @@ impl<'a> Evidence<'a> {
         if changes.is_empty() {
             return None;
         }
-        let mut options = self.options(mount, &changes);
-        // The login of the trial has its own domain.
-        options.retain(|option| !option.starts_with("domain="));
-        // The same address, whatever the server's name resolves to, and a separate session.
-        options.extend(mount.option("addr").map(|addr| format!("ip={addr}")));
-        options.retain(|option| option != SecondMount::OWN_SESSION);
-        options.push(SecondMount::OWN_SESSION.to_owned());
-        Some(SecondMount {
-            source: mount.source.clone(),
-            folder: mount.folder.clone(),
-            options: options.join(","),
-        })
+        Some(second_mount(mount, &self.better(mount, &changes)))
     }
 
     /// Where a change of a mount is tried.
@@ -369,52 +328,26 @@ impl<'a> Evidence<'a> {
         wrong.collect()
     }
 
-    /// The options of a mount with changes; what is its default is left out.
-    fn options(&self, mount: &ShareMount, changes: &[ProbeKind]) -> Vec<String> {
+    /// What these changes make better about a mount.
+    fn better(&self, mount: &ShareMount, changes: &[ProbeKind]) -> Better<'a> {
         let changes_it = |change| changes.contains(&change);
-        let is_kept = |option: &&str| {
-            let key = option.split('=').next().unwrap_or_default();
-            // What has a comma in it belongs into the file.
-            !REPLACED.contains(&key)
-                && (*option != CACHE_OFF || !changes_it(ProbeKind::MountCache))
-                && !SHOWN.iter().any(|shown| shown == option || *shown == key)
-                && !option.contains('\\')
-        };
-        let kept = mount.options.split(',').filter(is_kept);
-        let mut options: Vec<String> = kept.map(str::to_owned).collect();
-        if mount.has("sync") && !changes_it(ProbeKind::MountSync) {
-            options.push("sync".to_owned());
-        }
         let newer = self.older_dialect(mount).map(|(_, newer)| newer);
         let newer = newer.filter(|_| changes_it(ProbeKind::MountDialect));
-        options.push(match newer.or_else(|| mount.dialect()) {
-            // As mount.cifs calls it.
-            Some("3.0.2") => "vers=3.02".to_owned(),
-            Some(dialect) => format!("vers={dialect}"),
-            None => "vers=3.1.1".to_owned(),
-        });
-        for (key, direction) in [("rsize", Direction::Read), ("wsize", Direction::Write)] {
-            let small = self.small_request(mount, direction);
-            let size = match (small, changes_it(ProbeKind::MountRequests)) {
-                (Some(_), true) => self.request_max(direction).map(|it| it.min(REQUEST_USUAL)),
-                // A newer dialect has another default.
-                _ if newer.is_some() => None,
-                _ => match direction {
-                    Direction::Read => mount.read_max(),
-                    Direction::Write => mount.write_max(),
-                }
-                .map(Bytes::get)
-                .filter(|own| *own != REQUEST_USUAL),
-            };
-            options.extend(size.map(|size| format!("{key}={size}")));
-        }
-        let channels = self.channels_for(mount).map(|count| count.to_string());
+        let larger = |direction| {
+            self.small_request(mount, direction)
+                .filter(|_| changes_it(ProbeKind::MountRequests))?;
+            Some(self.request_max(direction)?.min(REQUEST_USUAL))
+        };
         // An old dialect allows one only: what a newer one gains is that as well.
         let may_have_more = changes_it(ProbeKind::MountConnections) || newer.is_some();
-        let channels = channels.filter(|_| may_have_more);
-        let channels = channels.or_else(|| mount.option("max_channels").map(str::to_owned));
-        options.extend(channels.map(|count| format!("multichannel,max_channels={count}")));
-        options
+        Better {
+            dialect: newer,
+            read_max: larger(Direction::Read),
+            write_max: larger(Direction::Write),
+            channels: self.channels_for(mount).filter(|_| may_have_more),
+            is_asynchronous: changes_it(ProbeKind::MountSync),
+            is_cached: changes_it(ProbeKind::MountCache),
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! What is lost of the rungs, and what can be the reason for so much.
 
-use record::{Direction, Rung};
+use record::{Direction, Nic, Rung};
 
-use super::{DIRECTIONS, Evidence, FULL, Measured, median_of};
+use super::{DIRECTIONS, Evidence, FOREIGN_SHARE, FULL, Measured, median_of};
 use crate::diagnosis::ladder::of_several;
+use crate::diagnosis::ladder_and_probe_trials::{Others, SPOILS};
 use crate::rung_and_probe_verdict::Loss;
 use crate::{LadderRung, RungName};
 
@@ -13,11 +14,13 @@ pub(super) const FAR_BELOW: f64 = 0.9;
 const WRITES_WAIT: f64 = 1.8;
 /// The part of a line from which on it is the line that holds back what uses it, and little else.
 const HELD: f64 = 0.75;
+/// The part of a line from which on what passes it fills it: what others move is not counted in just the same time.
+const FILLED: f64 = 0.85;
 /// The part of what is lost from which on something that takes so much is why. A flow of work stands still while its
 /// processor or its line serves others, and a little longer, until it is back to speed.
 const MOST_OF_THE_LOSS: f64 = 0.75;
 
-impl Evidence<'_> {
+impl<'a> Evidence<'a> {
     /// The verdict of a rung.
     pub(in crate::diagnosis) fn loss(&self, rung: RungName, direction: Direction) -> Option<Loss> {
         self.rung(rung, direction)?.loss
@@ -175,6 +178,47 @@ impl Evidence<'_> {
             let ours = self.of_line(lost.direction);
             ours.is_none_or(|ours| ours >= HELD * (1.0 - foreign))
         })
+    }
+
+    /// What others move beside several channels where these lose, on the NIC at which they move most, as medians: their
+    /// part of all that passes it, and by how much ours could grow. Nothing where its line is not full by both, or where it
+    /// is too little to be what is lost.
+    pub(in crate::diagnosis) fn foreign_traffic_of_channels(&self) -> Option<(&'a Nic, f64, f64)> {
+        let lost = self.lost().filter(|rung| rung.rung == RungName::Channels)?;
+        let (rate, links) = (lost.rate.as_ref()?.value, lost.ceiling.as_ref()?.value);
+        let trials = self.trials.iter();
+        let trials =
+            trials.filter(|it| (it.rung, it.direction) == (Rung::Channels, lost.direction));
+        let trials: Vec<&Measured> = trials.collect();
+        let hosts = [self.network.client, self.network.server];
+        let mut found: Vec<(&Nic, f64, f64)> = Vec::new();
+        for (end, host) in hosts.into_iter().enumerate() {
+            // Which of two NICs in one subnet a connection takes is not known, and the sum of both is.
+            let all = median_of(trials.iter().filter_map(|trial| trial.foreign[end]));
+            let Some(host) = host.filter(|_| all.is_some_and(|share| share > SPOILS)) else {
+                continue;
+            };
+            let of_trials = trials.iter().flat_map(|trial| trial.others_at(end, host));
+            let of_trials: Vec<Others> = of_trials.collect();
+            for one in &of_trials {
+                let of_nic = || of_trials.iter().filter(|it| it.nic.index == one.nic.index);
+                let bits = self.network.end_bits(&one.pair)[end];
+                let line = bits.map(|bits| self.network.line_payload(&one.pair, bits));
+                let full =
+                    median_of(of_nic().map(|it| (it.rate + it.ours) / line.unwrap_or(f64::MAX)));
+                let others = median_of(of_nic().map(|it| it.rate));
+                let share = median_of(of_nic().map(|it| it.share));
+                if let (Some(full), Some(others), Some(share)) = (full, others, share)
+                    && full >= FILLED
+                    && share > FOREIGN_SHARE
+                    && self.can_be_the_loss(others / links)
+                {
+                    found.push((one.nic, share, others));
+                }
+            }
+        }
+        let most = found.into_iter().max_by(|one, two| one.2.total_cmp(&two.2));
+        most.map(|(nic, share, others)| (nic, share, (rate + others) / rate))
     }
 
     /// Whether the network may have less than it should, by raw TCP or, where that was not measured, by the share.

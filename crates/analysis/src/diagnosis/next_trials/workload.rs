@@ -62,7 +62,7 @@ impl Plan<'_, '_> {
             }
             Rung::SystemClient => {
                 let folder = self.base.mounted.clone()?;
-                let mut workload = self.of_system_client(folder, direction);
+                let mut workload = system_client_workload(&self.base.share, folder, direction);
                 if let Some(kind) = changed {
                     workload.second_mount = Some(self.seen.second_mount(kind, rung, direction)?);
                 }
@@ -217,37 +217,6 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// What the system's own client can: requests that pass its cache, several at once. They are larger than ours, as
-    /// the kernel parts them into what it sends at once over all its connections.
-    fn of_system_client(&self, folder: String, direction: Direction) -> FolderWorkload {
-        let share = &self.base.share;
-        // Where the share is slow, what is under way was made less on purpose.
-        let several = match share.block.get() < BLOCK_OF_FAST {
-            true => 1,
-            false => SYSTEM_BLOCKS,
-        };
-        let block = share.block.get().saturating_mul(several);
-        FolderWorkload {
-            folder,
-            kind: FolderKind::Mount,
-            second_mount: None,
-            direction,
-            block: Bytes::new(block.min(share.file_size.get())),
-            depth: share.depth,
-            file_size: share.file_size,
-            operations: Operations {
-                pattern: Pattern::Sequential,
-                threads: 1,
-                opposite_percent: 0,
-                data: Data::Random,
-                cache: Cache::Direct,
-                write_through: false,
-                file: None,
-            },
-            timing: share.timing,
-        }
-    }
-
     /// What most programs do with a mounted share, and what copies do. It is as much as takes about the counted time, by
     /// what that client can; none where that is not known.
     fn use_of_system(&self, rung: Rung, direction: Direction) -> Option<TaskWorkload> {
@@ -317,6 +286,41 @@ const fn is_of_one_channel(kind: ProbeKind) -> bool {
         kind,
         ProbeKind::Channels | ProbeKind::Path | ProbeKind::Connections
     )
+}
+
+/// What the system's own client can: requests that pass its cache, several at once. They are larger than ours, as
+/// the kernel parts them into what it sends at once over all its connections.
+#[must_use]
+pub fn system_client_workload(
+    share: &ShareWorkload,
+    folder: String,
+    direction: Direction,
+) -> FolderWorkload {
+    // Where the share is slow, what is under way was made less on purpose.
+    let several = match share.block.get() < BLOCK_OF_FAST {
+        true => 1,
+        false => SYSTEM_BLOCKS,
+    };
+    let block = share.block.get().saturating_mul(several);
+    FolderWorkload {
+        folder,
+        kind: FolderKind::Mount,
+        second_mount: None,
+        direction,
+        block: Bytes::new(block.min(share.file_size.get())),
+        depth: share.depth,
+        file_size: share.file_size,
+        operations: Operations {
+            pattern: Pattern::Sequential,
+            threads: 1,
+            opposite_percent: 0,
+            data: Data::Random,
+            cache: Cache::Direct,
+            write_through: false,
+            file: None,
+        },
+        timing: share.timing,
+    }
 }
 
 fn halved(depth: u32) -> Option<u32> {
