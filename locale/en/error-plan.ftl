@@ -4,6 +4,7 @@
 ## Errors
 
 error-plan =
+    .other-target = the test `{ $test }` of this run is no longer one of `{ $target }`: the run file says another share, or another mount of it
     .another-machine = `{ $host }` is another machine than the one that the experiment began on, or was installed anew
     .could-not-go-on = the experiment could not go on
     .each-level-sets = each level of `{ $factor }` must set `{ $field }`
@@ -18,7 +19,11 @@ error-plan =
     .no-channels = `--channels` has no meaning here: `{ $target }` is no share
     .no-dialect = there is no dialect `{ $dialect }`
     .no-experiment = `{ $run }` holds no experiment to go on with
-    .no-field = `{ $field }` is no field of this workload; there are: channels, streams, block, depth, threads, file_size, sessions, file (whole, sparse, one-block), signing (required, if-required, data-unsigned), signing_algorithm (HMAC-SHA256, AES-128-CMAC, AES-128-GMAC), encryption (on, off), cipher (AES-128-CCM, AES-128-GCM, AES-256-CCM, AES-256-GCM), dialect (2.0.2 to 3.1.1), source, receive_buffer, send_buffer, segment, congestion_control (reno, cubic, bbr)
+    .mount-options = `mount_options` is a field of what is measured through a mount: add `--through system`
+    .mount-option = `{ $option }` is no option that a plan may vary; there are: { $known }, and `sign` and `seal` to be added
+    .through-tcp = raw TCP has no client of a share: leave out `--through`
+    .channels-of-mount = a mount has the channels that its options say
+    .no-field = `{ $field }` is no field of this workload; there are: channels, streams, block, depth, threads, file_size, sessions, file (whole, sparse, one-block), signing (required, if-required, data-unsigned), signing_algorithm (HMAC-SHA256, AES-128-CMAC, AES-128-GMAC), encryption (on, off), cipher (AES-128-CCM, AES-128-GCM, AES-256-CCM, AES-256-GCM), dialect (2.0.2 to 3.1.1), source, receive_buffer, send_buffer, segment, congestion_control (reno, cubic, bbr), mount_options
     .no-figure-in-common = `{ $before }` and `{ $after }` have no figure in common
     .no-known-text = line { $line } of `{ $path }` is no text in UTF-8, UTF-16 or code page 932
     .no-pair = `{ $text }` is not of the form NAME=VALUE
@@ -90,6 +95,7 @@ hint-plan =
     .undo-tells-more = `linerate undo` tells more; then take the experiment up again
     .what-is-analysed = give a file that `check`, `bench`, `tune` or `experiment` wrote; results of iperf3, fio or hyperfine as arms, `NAME=FILE`; a table with `--response COLUMN --factors COLUMN,COLUMN`
     .what-is-left = what is left of the plan here is { $names }; left out: { $left_out }
+    .max-channels = leave out `--channels`; `mount_options` of a plan may have `multichannel,max_channels=N`
     .where-it-began = begin a new experiment, or go on with this one where it began
     .write-arms = write each as `NAME=FILE`; the first one is the baseline
     .write-pair = write for example `--only profile=default`
@@ -141,6 +147,7 @@ told-plan =
     .returned = { $experiment }: returned: { $reason }
     .runs-needed = To find a change of { $hoped } %: { $runs } runs before and { $runs } after, as these differ by { $noise } % from run to run. Take them in turn: one before, one after, and so on.
     .runs-needed-if = To find a change of { $hoped } %: { $runs } runs before and { $runs } after, if runs differ by { $noise } %. Take them in turn: one before, one after, and so on.
+    .mounts-with = nothing on a host: its trials mount the share with `{ $options }`
     .runs-nothing = nothing: it is a setting of the session only
     .runs-nothing-now = nothing: it is so now, or a setting of the session only
     .search-takes = seed { $seed }; { $fewest } to { $most } trials: the start against itself, a screening, a race, and the proof of what was found; nothing was changed

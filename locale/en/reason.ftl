@@ -91,6 +91,7 @@ decided-effect =
 ## What a run notes
 
 run-note =
+    .mount-so = $ { $command }
     .baseline-differed = the baseline differed from itself ({ $effects }): what a change gains or costs there cannot be told, so changes are judged by the rest
     .put-back = { $why }; everything was put back and reads as at the start
     .not-put-back = not everything could be put back: { $reason }

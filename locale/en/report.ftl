@@ -162,6 +162,10 @@ ceiling = ceiling{ $directions ->
         [absent] {""}
        *[other] {" "}of { $directions }
     }: { $because }
+    .of-links = ceiling of { $rung }{ $directions ->
+        [absent] {""}
+       *[other] {" "}({ $directions })
+    }: { $rate }, by all links together that are used there
 small-files = a small file ({ $direction }): { $each }{ $requests ->
         [absent] {""}
        *[other] , as long as { $requests } small requests
@@ -205,10 +209,6 @@ cause-state =
     .ruled-out = ruled out
 more =
     .in-report = and { $count } more in the report
-    .details-only = { $count ->
-            [one] { $count } detail is in the report
-           *[other] { $count } details are in the report
-        }
     .details = { $count } more in the report
     .in-run-file = and { $count } more in the run file
 prediction = { $ratio } predicted
@@ -273,6 +273,7 @@ processor-cost = processor of the client { $client }, of the server { $server } 
     .server = the server { $cost }
 left =
     .advice = `{ $name }` is how a client should use the share (`{ $field }` { $value }); no host was changed for it
+    .mount = `{ $name }` was measured on mounts of linerate's own; what is mounted stays as it is. To have it:
     .unknown = not known: the run was cut short. `linerate changes` shows what is still changed, `linerate undo` puts it back
     .nothing = no setting of a host is changed by this run
     .stays = these stay until a reboot; with `--persist`, or by `linerate set --persist`, they outlast it. { $undo } puts all of it back
@@ -280,6 +281,7 @@ left =
     .stays-both = what is Samba's outlasts a restart, and the rest stays until then; with `--persist`, or by `linerate set --persist`, that outlasts it too. { $undo } puts all of it back
 knob-line = `{ $id }` { $value } on `{ $host }`: { $targets }
 workload-line = `{ $field }` { $value } in linerate's own transfers
+    .mount = mounted with `{ $value }`
 
 ## What a reader must know
 

@@ -4,6 +4,7 @@
 ## Errors
 
 error-plan =
+    .other-target = この測定のテスト `{ $test }` は `{ $target }` のものではありません。測定ファイルの共有またはマウントが異なります
     .another-machine = `{ $host }` は実験を開始したときのコンピューターと異なるか、再インストールされています
     .could-not-go-on = 実験を続行できませんでした
     .each-level-sets = `{ $factor }` のすべての水準で `{ $field }` を設定する必要があります
@@ -18,7 +19,11 @@ error-plan =
     .no-channels = `{ $target }` は共有ではないため、`--channels` は指定できません
     .no-dialect = `{ $dialect }` というダイアレクトはありません
     .no-experiment = `{ $run }` には再開できる実験がありません
-    .no-field = `{ $field }` はこの負荷の項目ではありません。指定できる項目: channels, streams, block, depth, threads, file_size, sessions, file (whole, sparse, one-block), signing (required, if-required, data-unsigned), signing_algorithm (HMAC-SHA256, AES-128-CMAC, AES-128-GMAC), encryption (on, off), cipher (AES-128-CCM, AES-128-GCM, AES-256-CCM, AES-256-GCM), dialect (2.0.2～3.1.1), source, receive_buffer, send_buffer, segment, congestion_control (reno, cubic, bbr)
+    .mount-options = `mount_options` は、マウント経由で測定するときの項目です。`--through system` を付けてください
+    .mount-option = `{ $option }` は計画で変えられるオプションではありません。使えるもの: { $known }、追加のみ可能なもの: sign, seal
+    .through-tcp = TCP の測定に共有のクライアントは使いません。`--through` を外してください
+    .channels-of-mount = マウントのチャネル数は、そのオプションで決まります
+    .no-field = `{ $field }` はこの負荷の項目ではありません。指定できる項目: channels, streams, block, depth, threads, file_size, sessions, file (whole, sparse, one-block), signing (required, if-required, data-unsigned), signing_algorithm (HMAC-SHA256, AES-128-CMAC, AES-128-GMAC), encryption (on, off), cipher (AES-128-CCM, AES-128-GCM, AES-256-CCM, AES-256-GCM), dialect (2.0.2～3.1.1), source, receive_buffer, send_buffer, segment, congestion_control (reno, cubic, bbr), mount_options
     .no-figure-in-common = `{ $before }` と `{ $after }` に共通する測定値がありません
     .no-known-text = `{ $path }` の { $line } 行目は、UTF-8、UTF-16、コードページ 932 のいずれのテキストでもありません
     .no-pair = `{ $text }` は NAME=VALUE の形式ではありません
@@ -90,6 +95,7 @@ hint-plan =
     .undo-tells-more = `linerate undo` で詳細を確認してから、実験を再開してください
     .what-is-analysed = `check`、`bench`、`tune`、`experiment` のいずれかが書き込んだファイルを指定してください。iperf3、fio、hyperfine の結果は条件として `NAME=FILE` で、表は `--response COLUMN --factors COLUMN,COLUMN` を付けて指定してください
     .what-is-left = この計画のうち、ここで使える要因は { $names } です。除外した要因: { $left_out }
+    .max-channels = `--channels` を外してください。計画の `mount_options` には `multichannel,max_channels=N` を指定できます
     .where-it-began = 新しい実験を開始するか、実験を開始したコンピューターで再開してください
     .write-arms = それぞれを `NAME=FILE` の形式で指定してください。最初のものが基準になります
     .write-pair = たとえば `--only profile=default` のように指定してください
@@ -147,6 +153,7 @@ told-plan =
     .returned = { $experiment }: 元に戻しました: { $reason }
     .runs-needed = { $hoped } % の変化を検出するには、変更前と変更後にそれぞれ { $runs } 回の実行が必要です (実行ごとのばらつき { $noise } %)。変更前と変更後を 1 回ずつ交互に実行してください。
     .runs-needed-if = { $hoped } % の変化を検出するには、変更前と変更後にそれぞれ { $runs } 回の実行が必要です (実行ごとのばらつきを { $noise } % と仮定)。変更前と変更後を 1 回ずつ交互に実行してください。
+    .mounts-with = ホストでは何も実行しません。測定ごとに `{ $options }` で共有をマウントします
     .runs-nothing = なし (セッションだけの設定です)
     .runs-nothing-now = なし (現在の設定と同じか、セッションだけの設定です)
     .search-takes = 乱数シード { $seed }。試行 { $fewest }～{ $most } 回 (開始時の状態どうしの比較、予備選別、絞り込み、結果の実証)。何も変更していません

@@ -123,6 +123,10 @@ ceiling = 上限{ $directions ->
         [absent] {""}
        *[other] {" "}({ $directions })
     }: { $because }
+    .of-links = { $rung }の上限{ $directions ->
+        [absent] {""}
+       *[other] {" "}({ $directions })
+    }: { $rate } (使用した全リンクの合計)
 small-files = 小さなファイル ({ $direction }): { $each }{ $requests ->
         [absent] {""}
        *[other] {" "}(小さな要求 { $requests } 回分)
@@ -166,7 +170,6 @@ cause-state =
     .ruled-out = 除外済み
 more =
     .in-report = ほか { $count } 件はレポートにあります
-    .details-only = 詳細 { $count } 件はレポートにあります
     .details = ほか { $count } 件はレポートにあります
     .in-run-file = ほか { $count } 件は実行記録にあります
 prediction = 予測 { $ratio }
@@ -229,6 +232,7 @@ processor-cost = 1 GB あたりの CPU 時間: クライアント { $client } �
     .server = サーバー { $cost }
 left =
     .advice = `{ $name }` は共有を使うクライアント側の設定です (`{ $field }` { $value })。ホストの設定は変更していません
+    .mount = `{ $name }` は linerate 自身のマウントで測定しました。既存のマウントはそのままです。適用するには:
     .unknown = 不明です。測定が途中で打ち切られました。残っている変更は `linerate changes` で確認し、`linerate undo` で元に戻せます
     .nothing = この測定で変更されたままのホスト設定はありません
     .stays = これらは再起動まで有効です。`--persist` または `linerate set --persist` を使うと再起動後も有効です。{ $undo } ですべて元に戻せます
@@ -236,6 +240,7 @@ left =
     .stays-both = Samba の設定は再起動後も有効で、それ以外は再起動まで有効です。`--persist` または `linerate set --persist` を使うとそれらも再起動後に有効です。{ $undo } ですべて元に戻せます
 knob-line = `{ $host }` の `{ $id }` を { $value } に: { $targets }
 workload-line = linerate 自身の転送で `{ $field }` を { $value } に
+    .mount = `{ $value }` でマウント
 
 ## What a reader must know
 

@@ -150,7 +150,8 @@ impl Story<'_> {
         let plan =
             plan.ok_or_else(|| CommandError::new(Kind::Internal, say("error-check.demo-plan")))?;
         let state = self.out.join("state");
-        let tune_file = tune::experiment(&arguments, &path, &plan, &state, &self.stop)?;
+        let job = tune::job(&plan, &[]);
+        let tune_file = tune::experiment((&arguments, &state), &path, &job, &self.stop)?;
         let tuned = self.show(&tune_file)?;
 
         tell("\n$ linerate undo\n");
@@ -263,6 +264,7 @@ impl Story<'_> {
             profile: ProfileArguments::default(),
             goal: None,
             budget: std::time::Duration::ZERO,
+            through: None,
             seed: None,
         }
     }

@@ -44,6 +44,7 @@ mod stdout_and_stderr;
 mod trial_command;
 mod tune;
 mod tune_goal_candidates;
+mod tune_through_mount;
 mod version;
 
 use std::process::ExitCode;

@@ -10,8 +10,8 @@ use os::file::{Folder, Readers};
 use record::{Demands, Dialect, SecondMount, ShareAddress, ShareMount, Signing};
 use smb::Login;
 
-use crate::args::PathArguments;
-use crate::client_to_share_path::{SharePath, addresses};
+use crate::args::{PathArguments, Through};
+use crate::client_to_share_path::{SharePath, addresses, resolve};
 use crate::failure::{CommandError, Kind};
 use crate::share::{self, Mounted, TypedShare};
 use crate::{ctrl_c, hosts};
@@ -65,6 +65,39 @@ pub fn named(
     ))
 }
 
+/// Finds a share that is measured by trials that mount it again where it is named by a folder of a mount or the system's
+/// client is asked for, and who logs in.
+///
+/// # Errors
+/// When there is no such share or mount, or this user may not mount.
+pub fn open(
+    typed: &str,
+    arguments: &PathArguments,
+    through: Option<Through>,
+    stop: &Stop,
+) -> Result<SharePath, CommandError> {
+    let (typed, mounted) = named(typed, arguments, stop)?;
+    match (&mounted, through) {
+        (Some(_), _) => may_mount_again(&arguments.client)?,
+        (None, Some(Through::System)) => may_mount(&arguments.client)?,
+        (None, None) => {}
+    }
+    let mut path = SharePath::open(typed, arguments, stop)?;
+    let mounted = match (mounted, through) {
+        (None, Some(Through::System)) => {
+            let address = resolve(&path.client, &path.share.address.server)?;
+            Some(mount(&path, address, stop)?)
+        }
+        (mounted, _) => mounted,
+    };
+    path.take_mount(mounted);
+    if path.is_mounted_read_only() {
+        let error = CommandError::new(Kind::Usage, say("error-check.mounted-read-only"));
+        return Err(error.hint(say("hint-check.mounted-read-only")));
+    }
+    Ok(path)
+}
+
 /// Whether a check may mount a share of its own, before anybody is asked for a password.
 ///
 /// # Errors
@@ -76,6 +109,18 @@ pub fn may_mount(client: &str) -> Result<(), CommandError> {
         _ => ("error-check.mount-elsewhere", "hint-check.mount-there"),
     };
     Err(CommandError::new(Kind::Usage, say(id)).hint(say(hint)))
+}
+
+/// Whether trials may mount a share again that is mounted on the client, as far as that can be told before the first one.
+///
+/// # Errors
+/// When this user may not mount here.
+fn may_mount_again(client: &str) -> Result<(), CommandError> {
+    if client != "local" || os::is_root() {
+        return Ok(());
+    }
+    let error = CommandError::new(Kind::Usage, say("error-measure.second-mount-root"));
+    Err(error.hint(say("hint-check.mount-again-root")))
 }
 
 /// Mounts a share from this address as `mount -t cifs` does by default, where only this process sees it and what it starts

@@ -9,13 +9,14 @@ use locale::say;
 use measure::Stop;
 use record::{
     Bytes, CopyProgram, CopyTask, Data, Direction, Failure, FailureKind, HostLoad, Level,
-    Nanoseconds, Outcome, Place, Setting, ShareWorkload, Spread, Task, TaskWorkload, Timing,
-    TrialResult, Value, Workload,
+    Nanoseconds, Outcome, Place, SecondMount, Setting, ShareWorkload, Spread, Task, TaskWorkload,
+    Timing, TrialResult, Value, Workload,
 };
 
 use crate::client_to_share_path::SharePath;
 use crate::failure::CommandError;
 use crate::knob_switching::{HostKnobs, SharedRecorder};
+use crate::tune_through_mount;
 
 /// The fields of the workload that an experiment may set.
 const CHANNELS: &str = "channels";
@@ -207,13 +208,17 @@ impl Testbed for ShareTestbed<'_> {
             let Setting::Workload { field, value } = setting else {
                 continue;
             };
-            let used = match field.as_str() {
-                CHANNELS => i64::from(used.channels),
-                DEPTH_FIELD => i64::from(used.depth),
-                BLOCK_FIELD => i64::try_from(used.block.get()).unwrap_or(i64::MAX),
+            *value = match (field.as_str(), &self.path.mounted) {
+                (CHANNELS, _) => Value::Integer(i64::from(used.channels)),
+                (DEPTH_FIELD, _) => Value::Integer(i64::from(used.depth)),
+                (BLOCK_FIELD, _) => {
+                    Value::Integer(i64::try_from(used.block.get()).unwrap_or(i64::MAX))
+                }
+                (SecondMount::FIELD, Some(mounted)) => {
+                    Value::Text(tune_through_mount::options_used(mounted, &self.level))
+                }
                 _ => continue,
             };
-            *value = Value::Integer(used);
         }
         Ok(found)
     }
@@ -230,9 +235,15 @@ impl Testbed for ShareTestbed<'_> {
             TrialLength::WashOut => self.wash_out,
         };
         let share = self.share_workload(level, direction, timing);
-        match self.load {
-            Load::SmallFiles => Workload::Task(small_files(share)),
-            Load::BigFile | Load::ShortRequests => Workload::Share(share),
+        match (&self.path.mounted, self.load) {
+            (None, Load::SmallFiles) => Workload::Task(small_files(share)),
+            (None, Load::BigFile | Load::ShortRequests) => Workload::Share(share),
+            (Some(mounted), Load::SmallFiles) => {
+                tune_through_mount::files(mounted, small_files(share), level)
+            }
+            (Some(mounted), Load::BigFile | Load::ShortRequests) => {
+                tune_through_mount::workload(mounted, &share, level)
+            }
         }
     }
 

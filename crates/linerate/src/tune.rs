@@ -25,9 +25,13 @@ use crate::client_to_share_path::SharePath;
 use crate::failure::{CommandError, Kind};
 use crate::profiles::{self, Judged};
 use crate::share_testbed::Load;
-use crate::{changes, check, ctrl_c, run_file_recorder, share, stdout_and_stderr};
+use crate::{
+    changes, check, ctrl_c, mounted_share, run_file_recorder, stdout_and_stderr, tune_through_mount,
+};
 use dry_run::dry_run;
-use execute::{Job, carry_out};
+use execute::carry_out;
+
+pub use execute::Job;
 use search::{proposals, search};
 
 /// Time around the counted time of a trial: process, session, test file, warm-up.
@@ -47,22 +51,33 @@ pub struct NothingToTry {
 /// Runs `tune`.
 pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let began = Instant::now();
-    let typed = share::parse(&arguments.share)?;
     let stop = ctrl_c::listen()?;
     changes::tell_leftovers();
-    let path = SharePath::open(typed, &arguments.path, &stop)?;
+    let path = mounted_share::open(&arguments.share, &arguments.path, arguments.through, &stop)?;
     let profile = profiles::asked(&arguments.profile)?;
     if let (None, Some(goal)) = (&profile, arguments.goal) {
         let fixes = find_fixes(arguments, &path, &stop)?;
+        let by_hand = tune_through_mount::commands(&fixes);
         let proposals = proposals(arguments, goal, &path, fixes, &stop)?;
-        return search((arguments, began), goal, &path, proposals, &stop);
+        return search(
+            (arguments, began),
+            goal,
+            &path,
+            (proposals, &by_hand),
+            &stop,
+        );
     }
+    let mut by_hand = Vec::new();
     let plan = match profile {
         Some(profile) => {
             path.knock(&stop)?;
             plan_profile(arguments, &path, &profile)?
         }
-        None => plan(arguments, find_fixes(arguments, &path, &stop)?)?,
+        None => {
+            let fixes = find_fixes(arguments, &path, &stop)?;
+            by_hand = tune_through_mount::commands(&fixes);
+            plan(arguments, fixes)?
+        }
     };
     let Some(plan) = plan else {
         let reason = say(match &arguments.profile.profile {
@@ -80,7 +95,8 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
         return dry_run(arguments, &path, &plan);
     }
     let state = journal::state_folder()?;
-    let file = experiment(arguments, &path, &plan, &state, &stop)?;
+    let job = job(&plan, &by_hand);
+    let file = experiment((arguments, &state), &path, &job, &stop)?;
     let analysis = run_file_recorder::show(&file, &arguments.output)?;
     Ok(run_file_recorder::exit_code(&analysis))
 }
@@ -132,10 +148,12 @@ fn find_fixes(
     };
     let file = check::measure(&check, path, &check::PATH_RUNGS, stop)?;
     let analysis = run_file_recorder::read(&file)?;
-    Ok(analysis
-        .diagnosis
-        .map(|diagnosis| diagnosis.fixes)
-        .unwrap_or_default())
+    let fixes = analysis.diagnosis.map(|diagnosis| diagnosis.fixes);
+    let fixes = fixes.unwrap_or_default();
+    Ok(match path.mounted {
+        Some(_) => tune_through_mount::noticed(fixes),
+        None => fixes,
+    })
 }
 
 fn tempfile_folder() -> Result<tempfile::TempDir, CommandError> {
@@ -228,28 +246,27 @@ fn knobs(level: &Level) -> Vec<Setting> {
         .collect()
 }
 
-/// Runs the experiment and gives the run file; the journal of its changes is in `state`.
-pub fn experiment(
-    arguments: &TuneArguments,
-    path: &SharePath,
-    plan: &TunePlan,
-    state: &Path,
-    stop: &Stop,
-) -> Result<PathBuf, CommandError> {
+/// The experiment over all candidates of a plan, one after the other.
+pub fn job<'a>(plan: &'a TunePlan, by_hand: &'a [(String, Message)]) -> Job<'a> {
     let phases = 1 + 2 * plan.candidates.len();
-    let trials = phases * plan.blocks * 2 * plan.responses.len();
-    let job = Job {
+    Job {
         plan,
-        trials,
+        trials: phases * plan.blocks * 2 * plan.responses.len(),
         load: Load::BigFile,
         warnings: &[],
+        by_hand,
         left_out: &[],
-    };
-    carry_out(
-        (arguments, state),
-        path,
-        &job,
-        stop,
-        &mut |testbed, hooks| experiment::tune(testbed, plan, hooks),
-    )
+    }
+}
+
+/// Runs the experiment and gives the run file; the journal of its changes is in the folder beside the arguments.
+pub fn experiment(
+    arguments: (&TuneArguments, &Path),
+    path: &SharePath,
+    job: &Job<'_>,
+    stop: &Stop,
+) -> Result<PathBuf, CommandError> {
+    carry_out(arguments, path, job, stop, &mut |testbed, hooks| {
+        experiment::tune(testbed, job.plan, hooks)
+    })
 }

@@ -20,6 +20,8 @@ use crate::{Error, Stop};
 
 /// Options of all mounts of ours: what is on a server starts no program here, and is no device.
 pub const UNTRUSTED: [&str; 3] = ["nosuid", "nodev", "noexec"];
+/// What `mount.cifs` says where a login is refused (`EACCES`).
+const LOGIN_REFUSED: &str = "mount error(13)";
 /// How long `mount.cifs` may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -56,6 +58,7 @@ fn mount_over(
     let failed = |reason: Message| Error::SecondMount {
         share: mount.source.clone(),
         reason,
+        is_login: false,
     };
     // `mount.cifs` makes options of share and folder, and a comma begins another one.
     if mount.source.contains([',', '\n']) {
@@ -88,11 +91,13 @@ fn mount_over(
     if output.status != 0 {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or_default().trim();
-        return Err(failed(
-            say("error-measure.second-mount-status")
+        return Err(Error::SecondMount {
+            share: mount.source.clone(),
+            reason: say("error-measure.second-mount-status")
                 .with("status", output.status.to_string())
                 .with("said", said),
-        ));
+            is_login: said.contains(LOGIN_REFUSED),
+        });
     }
     // Otherwise the first one would be measured.
     match device(&held)? == device(&hold(&mount.folder)?)? {

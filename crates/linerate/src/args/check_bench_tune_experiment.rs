@@ -93,6 +93,12 @@ pub struct BenchArguments {
     pub path: PathArguments,
     #[command(flatten)]
     pub output: OutputArguments,
+    /// Measure by this client of the share in place of linerate's own, with a preset or a recipe
+    ///
+    /// every trial mounts the share anew, as it is mounted at the folder that is named or as `mount -t cifs` does, where
+    /// nothing else sees it, which takes root
+    #[arg(long, value_name = "CLIENT")]
+    pub through: Option<Through>,
     /// Which way [default: both, or what the preset says]
     #[arg(long, value_enum)]
     pub direction: Option<DirectionArgument>,
@@ -125,7 +131,10 @@ pub enum GoalArgument {
 /// `tune`.
 #[derive(Debug, Args)]
 pub struct TuneArguments {
-    /// `smb://[user@]host[:port]/share[/folder]`, `//host/share` or `\\host\share`
+    /// `smb://[user@]host[:port]/share[/folder]`, `//host/share` or `\\host\share`, or the folder of a mount
+    ///
+    /// a folder at which the client's system has a share mounted, as `/mnt/media`, is measured through that system's own
+    /// client, by mounts of our own that nothing else sees, which takes root
     pub share: String,
     #[command(flatten)]
     pub path: PathArguments,
@@ -162,6 +171,9 @@ pub struct TuneArguments {
     /// fixes are tried one after the other
     #[arg(long, value_enum, conflicts_with = "profile")]
     pub goal: Option<GoalArgument>,
+    /// Measure by this client of the share in place of linerate's own; for a mount it is always the system's
+    #[arg(long, value_name = "CLIENT")]
+    pub through: Option<Through>,
     /// How long the search may take, as `90s`, `10m` or `1h`
     #[arg(long, value_name = "TIME", default_value = "10m", requires = "goal", value_parser = duration)]
     pub budget: std::time::Duration,
@@ -195,6 +207,12 @@ pub struct ExperimentArguments {
     pub path: PathArguments,
     #[command(flatten)]
     pub output: OutputArguments,
+    /// Measure by this client of the share in place of linerate's own
+    ///
+    /// every trial mounts the share anew, as it is mounted at the folder that is named or as `mount -t cifs` does, where
+    /// nothing else sees it, which takes root; a factor `mount_options` says with which options
+    #[arg(long, value_name = "CLIENT")]
+    pub through: Option<Through>,
     /// Print schedule, commands and duration, and change nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -33,7 +33,9 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode, CommandError> {
     if let Some(recipe) = recipe(arguments)? {
         return recipe_run::run(arguments, recipe);
     }
-    if arguments.dry_run || arguments.zeros || arguments.file_size.is_some() {
+    let is_of_recipes =
+        arguments.zeros || arguments.file_size.is_some() || arguments.through.is_some();
+    if arguments.dry_run || is_of_recipes {
         let text = say("error-plan.only-of-recipes");
         return Err(CommandError::new(Kind::Usage, text).hint(say("hint-plan.add-preset")));
     }

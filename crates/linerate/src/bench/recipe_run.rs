@@ -14,7 +14,7 @@ use record::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::recipe_target::Target;
+use super::recipe_target::{Target, Wanted};
 use super::table;
 use crate::args::BenchArguments;
 use crate::failure::{CommandError, Kind};
@@ -70,13 +70,14 @@ struct PlannedTest<'a> {
 /// Runs it.
 pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, CommandError> {
     let stop = ctrl_c::listen()?;
-    let target = Target::open(
-        &arguments.target,
-        &arguments.path,
-        arguments.channels,
-        recipe.engine,
-        &stop,
-    )?;
+    let wanted = Wanted {
+        typed: &arguments.target,
+        path: &arguments.path,
+        channels: arguments.channels,
+        engine: recipe.engine,
+        through: arguments.through,
+    };
+    let target = Target::open(wanted, &stop)?;
     if arguments.dry_run {
         dry_run(arguments, &recipe, &target);
         return Ok(ExitCode::SUCCESS);

@@ -2,20 +2,22 @@
 
 use std::time::Duration;
 
+use analysis::same_mount;
 use host::Host;
 use locale::say;
 use measure::{FarServer, Kept, Runner, Stop};
 use record::{
     Credentials, Direction, FolderKind, FolderWorkload, HostLoad, KeepInput, KeepWorkload,
-    Nanoseconds, Operations, Outcome, Place, Recipe, RecipeEngine, RecipeTest, ShareWorkload,
-    TaskWorkload, TcpWorkload, Timing, TrialInput, Workload,
+    Nanoseconds, Operations, Outcome, Place, Recipe, RecipeEngine, RecipeTest, SecondMount,
+    ShareWorkload, TaskWorkload, TcpWorkload, Timing, TrialInput, Workload,
 };
 
 use super::{outcome, tcp_address};
-use crate::args::PathArguments;
+use crate::args::{PathArguments, Through};
 use crate::client_to_share_path::{self, SharePath, ends, run_served};
 use crate::failure::{CommandError, Kind};
-use crate::share;
+use crate::mounted_share;
+use crate::share::{self, Mounted};
 
 /// Samples of a pass that can tell how it went on.
 const SAMPLES: u32 = 10;
@@ -38,34 +40,67 @@ enum TargetKind {
     /// With the most channels.
     Share(Box<SharePath>, u32),
     Folder(String, FolderKind),
+    /// A mount of a share, which every trial mounts once more for itself.
+    Mount(Box<SharePath>, Mounted),
+}
+
+/// What a person says of where a recipe runs.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// A share, a folder, a disk or raw TCP, as typed.
+    pub typed: &'a str,
+    /// The hosts, and who logs in.
+    pub path: &'a PathArguments,
+    /// The most channels of a share.
+    pub channels: Option<u32>,
+    /// What runs it.
+    pub engine: RecipeEngine,
+    /// Which other client of a share measures.
+    pub through: Option<Through>,
+}
+
+impl Wanted<'_> {
+    /// Whether it is named as a share, where what is asked for fits together.
+    fn check(&self) -> Result<bool, CommandError> {
+        let typed = self.typed;
+        let wants_tcp = self.engine == RecipeEngine::Tcp;
+        let usage = |text| CommandError::new(Kind::Usage, text);
+        if typed.starts_with("tcp://") != wants_tcp {
+            let error = usage(say("error-plan.not-on-target").with("target", typed));
+            return Err(error.hint(say(match wants_tcp {
+                true => "hint-plan.target-tcp",
+                false => "hint-plan.target-file",
+            })));
+        }
+        let is_share = share::is_share_address(typed);
+        match (self.through, self.channels) {
+            (Some(_), _) if wants_tcp => Err(usage(say("error-plan.through-tcp"))),
+            (Some(_), Some(_)) => {
+                let error = usage(say("error-plan.channels-of-mount"));
+                Err(error.hint(say("hint-plan.max-channels")))
+            }
+            (None, Some(_)) if !is_share => {
+                let error = usage(say("error-plan.no-channels").with("target", typed));
+                Err(error.hint(say("hint-plan.streams-or-threads")))
+            }
+            _ => Ok(is_share),
+        }
+    }
 }
 
 impl Target {
     /// Finds it, and who logs in.
-    pub fn open(
-        typed: &str,
-        path_arguments: &PathArguments,
-        channels: Option<u32>,
-        engine: RecipeEngine,
-        stop: &Stop,
-    ) -> Result<Self, CommandError> {
-        let wants_tcp = engine == RecipeEngine::Tcp;
-        let tcp = typed.strip_prefix("tcp://");
-        if tcp.is_some() != wants_tcp {
-            let text = say("error-plan.not-on-target").with("target", typed);
-            let hint = say(match wants_tcp {
-                true => "hint-plan.target-tcp",
-                false => "hint-plan.target-file",
-            });
-            return Err(CommandError::new(Kind::Usage, text).hint(hint));
-        }
-        let is_share = ["smb://", "//", "\\\\"]
-            .iter()
-            .any(|begin| typed.starts_with(begin));
-        if channels.is_some() && !is_share {
-            let text = say("error-plan.no-channels").with("target", typed);
-            let error = CommandError::new(Kind::Usage, text);
-            return Err(error.hint(say("hint-plan.streams-or-threads")));
+    pub fn open(wanted: Wanted<'_>, stop: &Stop) -> Result<Self, CommandError> {
+        let Wanted {
+            typed,
+            path: path_arguments,
+            channels,
+            through,
+            ..
+        } = wanted;
+        let is_share = wanted.check()?;
+        if let Some(Through::System) = through {
+            return Self::through_system(wanted, stop);
         }
         if is_share {
             let path = SharePath::open(share::parse(typed)?, path_arguments, stop)?;
@@ -79,7 +114,7 @@ impl Target {
             });
         }
         let (client, server, runner) = ends(path_arguments, stop)?;
-        let kind = match tcp {
+        let kind = match typed.strip_prefix("tcp://") {
             Some(host) => {
                 let (address, port) = tcp_address(&client, host)?;
                 TargetKind::Tcp(address, port)
@@ -103,6 +138,27 @@ impl Target {
         })
     }
 
+    fn through_system(wanted: Wanted<'_>, stop: &Stop) -> Result<Self, CommandError> {
+        let Wanted { typed, path, .. } = wanted;
+        let path = mounted_share::open(typed, path, wanted.through, stop)?;
+        let mounted = path
+            .mounted
+            .clone()
+            .ok_or_else(|| CommandError::new(Kind::Internal, say("error-check.not-mounted")))?;
+        let is_folder = !share::is_share_address(typed);
+        Ok(Self {
+            client: path.client.clone(),
+            server: path.server.clone(),
+            runner: path.runner.clone(),
+            credentials: Some(path.credentials.clone()),
+            name: match is_folder {
+                true => mounted.folder.clone(),
+                false => path.share.address.to_string(),
+            },
+            kind: TargetKind::Mount(Box::new(path), mounted),
+        })
+    }
+
     /// The hosts that are known, client first.
     pub fn hosts(&self) -> Vec<&Host> {
         std::iter::once(&self.client).chain(&self.server).collect()
@@ -112,14 +168,16 @@ impl Target {
     /// locked after some that fail.
     pub fn knock(&self, stop: &Stop) -> Result<(), CommandError> {
         match &self.kind {
-            TargetKind::Share(path, _) => path.knock(stop).map(drop),
+            TargetKind::Share(path, _) | TargetKind::Mount(path, _) => path.knock(stop).map(drop),
             TargetKind::Tcp(..) | TargetKind::Folder(..) => Ok(()),
         }
     }
 
-    /// Makes the test file that all passes use.
+    /// Makes the test file that all passes use. Trials that mount for themselves make one each: whoever keeps it would
+    /// hold it open on another mount.
     pub(super) fn keep(&self, recipe: &Recipe, stop: &Stop) -> Result<Option<Kept>, CommandError> {
-        let Some(place) = self.place().filter(|_| recipe.needs_file()) else {
+        let is_kept = recipe.needs_file() && self.second_mount().is_none();
+        let Some(place) = self.place().filter(|_| is_kept) else {
             return Ok(None);
         };
         let input = KeepInput {
@@ -145,6 +203,10 @@ impl Target {
                 folder: folder.clone(),
                 kind: *kind,
             }),
+            TargetKind::Mount(_, mounted) => Some(Place::Folder {
+                folder: mounted.folder.clone(),
+                kind: FolderKind::Mount,
+            }),
         }
     }
 
@@ -152,7 +214,7 @@ impl Target {
     fn channels(&self) -> u32 {
         match &self.kind {
             TargetKind::Share(_, channels) => *channels,
-            TargetKind::Tcp(..) | TargetKind::Folder(..) => 1,
+            TargetKind::Tcp(..) | TargetKind::Folder(..) | TargetKind::Mount(..) => 1,
         }
     }
 
@@ -167,7 +229,7 @@ impl Target {
         if let (Some(task), Some(place)) = (&test.task, self.place()) {
             return Workload::Task(TaskWorkload {
                 place,
-                second_mount: None,
+                second_mount: self.second_mount(),
                 direction,
                 channels: self.channels(),
                 task: task.clone(),
@@ -201,17 +263,71 @@ impl Target {
                 operations: Some(operations),
                 ..path.workload(direction, *channels, timing)
             }),
-            TargetKind::Folder(folder, kind) => Workload::Folder(FolderWorkload {
-                folder: folder.clone(),
-                kind: *kind,
-                second_mount: None,
-                direction,
-                block: test.block,
-                depth: test.depth,
-                file_size: recipe.file_size,
-                operations,
-                timing,
-            }),
+            TargetKind::Folder(folder, kind) => {
+                self.in_folder((folder, *kind), recipe, (test, direction), operations)
+            }
+            TargetKind::Mount(_, mounted) => {
+                let place = (mounted.folder.as_str(), FolderKind::Mount);
+                self.in_folder(place, recipe, (test, direction), operations)
+            }
+        }
+    }
+
+    fn in_folder(
+        &self,
+        (folder, kind): (&str, FolderKind),
+        recipe: &Recipe,
+        (test, direction): (&RecipeTest, Direction),
+        operations: Operations,
+    ) -> Workload {
+        Workload::Folder(FolderWorkload {
+            folder: folder.to_owned(),
+            kind,
+            second_mount: self.second_mount(),
+            direction,
+            block: test.block,
+            depth: test.depth,
+            file_size: recipe.file_size,
+            operations,
+            timing: timing(recipe),
+        })
+    }
+
+    /// Whether a workload goes where this target is, and makes its own files: a run file that is taken up again may
+    /// come from anybody.
+    pub fn is_of(&self, workload: &Workload) -> bool {
+        let own = self.second_mount();
+        match (&self.kind, workload) {
+            (TargetKind::Tcp(..), Workload::Tcp(_)) => true,
+            (TargetKind::Share(path, _), Workload::Share(work)) => {
+                work.share == path.share.address
+                    && work.operations.as_ref().is_none_or(|it| it.file.is_none())
+            }
+            (_, Workload::Folder(work)) => {
+                let place = Place::Folder {
+                    folder: work.folder.clone(),
+                    kind: work.kind,
+                };
+                self.place() == Some(place)
+                    && work.second_mount == own
+                    && work.operations.file.is_none()
+            }
+            (TargetKind::Share(path, _), Workload::Task(work)) => {
+                matches!(&work.place, Place::Share { share, .. } if *share == path.share.address)
+                    && work.second_mount.is_none()
+            }
+            (_, Workload::Task(work)) => {
+                self.place().as_ref() == Some(&work.place) && work.second_mount == own
+            }
+            _ => false,
+        }
+    }
+
+    /// What each trial mounts for itself: the mount that is measured, as it is.
+    fn second_mount(&self) -> Option<SecondMount> {
+        match &self.kind {
+            TargetKind::Mount(_, mounted) => Some(same_mount(&mounted.mount)),
+            TargetKind::Tcp(..) | TargetKind::Share(..) | TargetKind::Folder(..) => None,
         }
     }
 

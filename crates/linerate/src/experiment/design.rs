@@ -251,6 +251,7 @@ mod tests {
 
     use super::*;
     use crate::args::{Arguments, Command, ExperimentCommand};
+    use crate::bench::recipe_target::Wanted;
     use crate::experiment::plan_file::recipe;
 
     /// What is refused of a plan with these two levels on raw TCP, and what to do.
@@ -273,7 +274,14 @@ mod tests {
         };
         let recipe = recipe(&plan, None).unwrap();
         let (path, engine) = (&arguments.path, recipe.engine);
-        let target = Target::open("tcp://127.0.0.1", path, None, engine, &Stop::new()).unwrap();
+        let wanted = Wanted {
+            typed: "tcp://127.0.0.1",
+            path,
+            channels: None,
+            engine,
+            through: None,
+        };
+        let target = Target::open(wanted, &Stop::new()).unwrap();
         let refused = design(&plan, &arguments, &recipe, &target, 1);
         refused.unwrap_err().to_string()
     }

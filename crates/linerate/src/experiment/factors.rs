@@ -207,6 +207,7 @@ mod tests {
 
     use super::*;
     use crate::args::{LoginArguments, PathArguments};
+    use crate::bench::recipe_target::Wanted;
 
     #[test]
     fn what_a_host_lacks_is_left_out_and_what_nobody_can_mean_is_not() {
@@ -216,7 +217,14 @@ mod tests {
             login: LoginArguments::default(),
         };
         let engine = RecipeEngine::Tcp;
-        let target = Target::open("tcp://127.0.0.1", &here, None, engine, &Stop::new()).unwrap();
+        let wanted = Wanted {
+            typed: "tcp://127.0.0.1",
+            path: &here,
+            channels: None,
+            engine,
+            through: None,
+        };
+        let target = Target::open(wanted, &Stop::new()).unwrap();
         let found = |set: &str| {
             let text = format!("name = 'f'\n[[level]]\nname = '1'\nset = ['{set}']");
             match factor(&toml::from_str(&text).unwrap(), &target, &[]) {

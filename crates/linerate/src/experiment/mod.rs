@@ -16,7 +16,7 @@ use record::sanitized_text::clean;
 use record::{Design, Plan, Record};
 
 use crate::args::{ExperimentArguments, ExperimentCommand};
-use crate::bench::recipe_target::Target;
+use crate::bench::recipe_target::{Target, Wanted};
 use crate::failure::{CommandError, Kind};
 use crate::run_file_recorder::Recorder;
 use crate::{changes, ctrl_c, run_file_recorder, stdout_and_stderr};
@@ -45,11 +45,18 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
         CommandError::new(Kind::Usage, text).hint(say("hint-plan.add-target"))
     })?;
     let channels = file.workload.channels;
-    let target = Target::open(typed, &arguments.path, channels, recipe.engine, &stop);
-    let target = target.map_err(|error| match (error.kind(), &arguments.target) {
-        (Kind::Usage, None) => written.at("target", error),
-        _ => error,
-    })?;
+    let wanted = Wanted {
+        typed,
+        path: &arguments.path,
+        channels,
+        engine: recipe.engine,
+        through: arguments.through,
+    };
+    let target =
+        Target::open(wanted, &stop).map_err(|error| match (error.kind(), &arguments.target) {
+            (Kind::Usage, None) => written.at("target", error),
+            _ => error,
+        })?;
     let seed = match arguments.seed.or(file.seed) {
         Some(seed) => seed,
         None => run_file_recorder::random_seed()?,

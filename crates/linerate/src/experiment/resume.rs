@@ -9,8 +9,8 @@ use measure::Stop;
 use record::{Design, Event, HostFacts, Plan, RecipeEngine, Record, Run, TrialRecord, Workload};
 
 use super::execute::carry_out;
-use crate::args::{LoginArguments, OutputArguments, PathArguments, ResumeArguments};
-use crate::bench::recipe_target::Target;
+use crate::args::{LoginArguments, OutputArguments, PathArguments, ResumeArguments, Through};
+use crate::bench::recipe_target::{Target, Wanted};
 use crate::changes::{self, undo_all};
 use crate::failure::{CommandError, Kind};
 use crate::run_file_recorder::{self, Recorder};
@@ -86,12 +86,27 @@ fn open_target(
         server: names.next(),
         login: login.clone(),
     };
-    let engine = match design.responses.first().map(|response| &response.workload) {
-        Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
-        _ => RecipeEngine::File,
+    let workload = design.responses.first().map(|response| &response.workload);
+    let wanted = Wanted {
+        typed: &record::with_user(name, run.header.user.as_deref()),
+        path: &path,
+        channels: None,
+        engine: match workload {
+            Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
+            _ => RecipeEngine::File,
+        },
+        through: workload
+            .and_then(Workload::second_mount)
+            .map(|_| Through::System),
     };
-    let name = record::with_user(name, run.header.user.as_deref());
-    Target::open(&name, &path, None, engine, stop)
+    let target = Target::open(wanted, stop)?;
+    let mut responses = design.responses.iter();
+    if let Some(other) = responses.find(|response| !target.is_of(&response.workload)) {
+        let text = say("error-plan.other-target").with("test", &other.name);
+        let error = CommandError::new(Kind::Refused, text.with("target", &target.name));
+        return Err(error.hint(say("hint-plan.where-it-began")));
+    }
+    Ok(target)
 }
 
 /// What two machines measured must not stand in one table, although both go by the same name.

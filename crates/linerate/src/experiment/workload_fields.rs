@@ -2,7 +2,8 @@
 
 use locale::{Message, say};
 use record::{
-    Demands, Dialect, FileUse, Level, Place, Setting, Signing, SocketOptions, Value, Workload,
+    Demands, Dialect, FileUse, Level, Place, SecondMount, Setting, Signing, SocketOptions, Value,
+    Workload,
 };
 
 /// Those of a session that protect it.
@@ -48,6 +49,9 @@ pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), 
         size.ok_or_else(|| of_value("error-plan.field-size", field, &text))
     };
     let unknown = || say("error-plan.no-field").with("field", field);
+    if field == SecondMount::FIELD {
+        return vary_mount(workload, &text);
+    }
     match workload {
         Workload::Job(_) => return Err(unknown()),
         Workload::Tcp(tcp) => match field {
@@ -91,6 +95,22 @@ pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), 
             _ => return Err(unknown()),
         },
     }
+    Ok(())
+}
+
+/// Mounts with other options what a trial mounts.
+fn vary_mount(workload: &mut Workload, options: &str) -> Result<(), Message> {
+    let mount = match workload {
+        Workload::Folder(folder) => folder.second_mount.as_mut(),
+        Workload::Task(work) => work.second_mount.as_mut(),
+        Workload::Share(_) | Workload::Tcp(_) | Workload::Job(_) => None,
+    };
+    let mount = mount.ok_or_else(|| say("error-plan.mount-options"))?;
+    *mount = mount.varied(options).map_err(|option| {
+        say("error-plan.mount-option")
+            .with("option", option)
+            .with("known", SecondMount::VARIED.join(", "))
+    })?;
     Ok(())
 }
 
@@ -152,7 +172,10 @@ fn demand(demands: &mut Demands, field: &str, text: &str) -> Result<(), Message>
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
-    use record::{Bytes, Direction, Nanoseconds, ShareAddress, ShareWorkload, TcpWorkload, Timing};
+    use record::{
+        Bytes, Cache, Data, Direction, FolderKind, FolderWorkload, Nanoseconds, Operations,
+        Pattern, ShareAddress, ShareWorkload, TcpWorkload, Timing,
+    };
 
     use super::*;
 
@@ -183,6 +206,40 @@ mod tests {
             file: record::FileUse::default(),
             socket: record::SocketOptions::default(),
         })
+    }
+
+    #[test]
+    fn options_of_a_mount_are_those_of_the_mount_that_a_trial_makes() {
+        let mut workload = Workload::Folder(FolderWorkload {
+            folder: "/mnt/media/films".into(),
+            kind: FolderKind::Mount,
+            second_mount: Some(SecondMount {
+                source: "//nas/media".into(),
+                folder: "/mnt/media".into(),
+                options: "vers=3.1.1,nosharesock".into(),
+            }),
+            direction: Direction::Read,
+            block: Bytes::new(1 << 20),
+            depth: 8,
+            file_size: Bytes::new(1 << 26),
+            operations: Operations {
+                pattern: Pattern::Sequential,
+                threads: 1,
+                opposite_percent: 0,
+                data: Data::Random,
+                cache: Cache::Direct,
+                file: None,
+                write_through: false,
+            },
+            timing: TIMING,
+        });
+        let value = Value::Text("vers=3.1.1,multichannel".into());
+        apply(&mut workload, "mount_options", &value).expect("it is mounted");
+        let mount = workload.second_mount().expect("it is mounted");
+        assert_eq!(mount.options, "vers=3.1.1,multichannel,nosharesock");
+        // What is mounted stays as it is.
+        let refused = apply(&mut share(), "mount_options", &value).expect_err("nothing is mounted");
+        assert_eq!(refused.id, "error-plan.mount-options");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::bench::table;
 use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
 use crate::host_command_json::HostCommand;
-use crate::stdout_and_stderr;
+use crate::{stdout_and_stderr, tune_through_mount};
 
 /// What `tune --dry-run --json` prints without a goal.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -84,9 +84,14 @@ pub(super) fn commands<'a>(
     planned.collect()
 }
 
-pub(super) fn print_commands(name: &str, commands: &[(HostName, Command)]) {
-    let heading = say("told-plan.would-run").with("what", format!("`{name}`"));
+pub(super) fn print_commands(candidate: &Candidate, commands: &[(HostName, Command)]) {
+    let heading = say("told-plan.would-run").with("what", format!("`{}`", candidate.id));
     stdout_and_stderr::print(&said(&heading));
+    if let Some(options) = tune_through_mount::options(&candidate.level) {
+        let mounts = say("told-plan.mounts-with").with("options", options);
+        stdout_and_stderr::print(&format!("  {}", said(&mounts)));
+        return;
+    }
     for (host, command) in commands {
         stdout_and_stderr::print(&format!("  {host}: {}", knob::shown(command)));
     }
@@ -117,7 +122,7 @@ pub(super) fn dry_run(
     }
     stdout_and_stderr::print_drawn(&schedule(&preview));
     for (candidate, commands) in &commands {
-        print_commands(&candidate.id, commands);
+        print_commands(candidate, commands);
     }
     let takes = say("told-plan.tune-takes")
         .with("seed", plan.seed.to_string())

@@ -22,15 +22,17 @@ use crate::share_testbed::{Load, ShareTestbed};
 use crate::{ctrl_c, stdout_and_stderr};
 
 /// What `tune` is about to do.
-pub(super) struct Job<'a> {
-    pub(super) plan: &'a TunePlan,
+pub struct Job<'a> {
+    pub plan: &'a TunePlan,
     /// The most trials.
-    pub(super) trials: usize,
-    pub(super) load: Load,
+    pub trials: usize,
+    pub load: Load,
     /// What is to be said where a candidate is kept: its id, and the words.
-    pub(super) warnings: &'a [(String, Message)],
+    pub warnings: &'a [(String, Message)],
+    /// What a user does where a candidate is kept that is none of a host: its id, and a note.
+    pub by_hand: &'a [(String, Message)],
     /// Candidates for which the time is too short.
-    pub(super) left_out: &'a [Candidate],
+    pub left_out: &'a [Candidate],
 }
 
 type Run<'a> =
@@ -109,11 +111,14 @@ fn write_end(
                     &too_short(arguments.budget),
                 ))?;
             }
-            for (id, warning) in job.warnings {
+            let warnings = job.warnings.iter().map(|(id, warning)| {
+                let note = say("run-note.kept").with("id", id);
+                (id, note.with("warning", warning.clone()))
+            });
+            let by_hand = job.by_hand.iter().map(|(id, note)| (id, note.clone()));
+            for (id, note) in warnings.chain(by_hand) {
                 let mut decisions = outcome.decisions.iter();
                 if decisions.any(|one| one.experiment == *id && one.decision == Decision::Kept) {
-                    let note = say("run-note.kept").with("id", id);
-                    let note = note.with("warning", warning.clone());
                     recorder.0.borrow_mut().event(Event::note(&note))?;
                 }
             }

@@ -21,7 +21,7 @@ use crate::failure::{CommandError, Kind};
 use crate::host_command_json::HostCommand;
 use crate::share_testbed::Load;
 use crate::tune_goal_candidates::{self, Proposal};
-use crate::{run_file_recorder, stdout_and_stderr};
+use crate::{run_file_recorder, stdout_and_stderr, tune_through_mount};
 
 /// What `tune --goal GOAL --dry-run --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -70,6 +70,9 @@ pub(super) fn proposals(
 ) -> Result<Vec<Proposal>, CommandError> {
     let session = path.knock(stop)?;
     let mut proposals = tune_goal_candidates::propose(path, goal, fixes, &session)?;
+    if path.mounted.is_some() {
+        proposals.retain(|one| tune_through_mount::notices(&one.candidate.level));
+    }
     if !arguments.only.is_empty() {
         let known: Vec<String> = proposals
             .iter()
@@ -107,7 +110,7 @@ pub(super) fn search(
     (arguments, began): (&TuneArguments, Instant),
     goal: GoalArgument,
     path: &SharePath,
-    proposals: Vec<Proposal>,
+    (proposals, by_hand): (Vec<Proposal>, &[(String, Message)]),
     stop: &Stop,
 ) -> Result<ExitCode, CommandError> {
     let warnings: Vec<(String, Message)> = proposals
@@ -140,6 +143,7 @@ pub(super) fn search(
             GoalArgument::Read | GoalArgument::Write | GoalArgument::Copy => Load::BigFile,
         },
         warnings: &warnings,
+        by_hand,
         left_out: &left_out,
     };
     let state = journal::state_folder()?;
@@ -228,7 +232,7 @@ fn dry_search(
         return Ok(ExitCode::SUCCESS);
     }
     for (candidate, commands) in &commands {
-        print_commands(&candidate.id, commands);
+        print_commands(candidate, commands);
         if let Some(words) = warning(&candidate.id) {
             let words = said(&say("told-plan.if-kept").with("warning", words.clone()));
             stdout_and_stderr::print(&format!("  {words}"));

@@ -92,6 +92,96 @@ fn a_share_is_measured_through_the_systems_client_without_being_mounted() {
     assert!((0.4..0.6).contains(&share), "{said}");
 }
 
+/// What a command says, where the mount is as before then and empty again.
+const LEAVES_THE_MOUNT: &str = r#"
+before=$(grep ' cifs ' /proc/mounts)
+said=$("$0" "$@") || exit 98
+[ "$(grep ' cifs ' /proc/mounts)" = "$before" ] || exit 99
+[ "$(ls -A /mnt) $(ls -A /mnt/media)" = "media " ] || exit 99
+printf '%s' "$said"
+"#;
+
+/// What a command of linerate says in JSON that measures through mounts of its own.
+fn said_through_mounts(lab: &Lab, options: &str, name: &str, words: &[&str]) -> Value {
+    let mut command = script_in_guest(lab, options, LEAVES_THE_MOUNT);
+    let output = command.args(words).output().expect("linerate starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    lab_and_program::json(name, &output.stdout)
+}
+
+#[test]
+fn better_options_are_proven_through_mounts_of_our_own_and_kept_as_commands() {
+    let lab = Lab::up("mount-tune");
+    let how = "tune /mnt/media --json --goal read --only mount-again --seconds 0.3 --budget 5m";
+    let words: Vec<&str> = how.split(' ').collect();
+    let said = said_through_mounts(&lab, "vers=3.1.1,rsize=1048576", "tune", &words);
+    let experiments = said["experiments"].as_array().expect("a list");
+    let mut tried = experiments.iter();
+    let tried = tried.find(|one| one["experiment"] == "mount-again");
+    let tried = tried.unwrap_or_else(|| panic!("{said}"));
+    assert_eq!(tried["decision"], "kept", "{said}");
+    // A second connection, and all else as it was.
+    let setting = &tried["question"]["b"]["settings"][0]["workload"];
+    assert_eq!(setting["field"], "mount_options", "{tried}");
+    let options = setting["value"]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{setting}"));
+    for option in ["rsize=1048576", "max_channels=2", "nosharesock"] {
+        assert!(options.split(',').any(|it| it == option), "{options}");
+    }
+    let gain = tried["effects"][0]["ratio"]["value"].as_f64();
+    let gain = gain.expect("it was measured");
+    assert!((1.7..2.3).contains(&gain), "{tried}");
+    let notes = said["notes"].to_string();
+    assert!(notes.contains("sudo mount -t cifs"), "{notes}");
+}
+
+/// A plan that varies the connections of a mount.
+const CONNECTIONS: &str = r#"
+title = "connections of a mount"
+blocks = 6
+noise = false
+[workload]
+recipe = "read.toml"
+[[factor]]
+name = "connections"
+[[factor.level]]
+name = "one"
+set = ["workload:mount_options=vers=3.1.1"]
+[[factor.level]]
+name = "two"
+set = ["workload:mount_options=vers=3.1.1,multichannel,max_channels=2"]
+"#;
+const READING: &str = r#"
+title = "reading"
+file_size = "64 MiB"
+seconds = 0.3
+warm_up_seconds = 0.15
+figure = "median"
+[[test]]
+name = "read"
+block = "1 MiB"
+depth = 8
+directions = ["read"]
+"#;
+
+#[test]
+fn a_plan_varies_the_options_of_a_mount() {
+    let lab = Lab::up("mount-plan");
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = folder.path().join("plan.toml");
+    std::fs::write(&plan, CONNECTIONS).expect("a plan");
+    std::fs::write(folder.path().join("read.toml"), READING).expect("a recipe");
+    let plan = plan.to_str().expect("a path");
+    let through = ["--target", "/mnt/media", "--through", "system", "--json"];
+    let words = [&["experiment", "run", plan][..], &through].concat();
+    let said = said_through_mounts(&lab, "vers=3.1.1", "experiment-run", &words);
+    let gain = said["design"]["rates"][0]["effects"][0]["ratio"].as_f64();
+    let gain = gain.unwrap_or_else(|| panic!("{said}"));
+    assert!((1.7..2.3).contains(&gain), "{said}");
+}
+
 #[test]
 fn a_mount_is_held_against_our_own_engine() {
     let lab = Lab::up("mount");

@@ -96,7 +96,7 @@ impl Error {
             Self::TestFile { folder, .. } => {
                 say("error-measure.test-file").with("folder", folder.display().to_string())
             }
-            Self::SecondMount { share, reason } => {
+            Self::SecondMount { share, reason, .. } => {
                 on("error-measure.second-mount", share).with("reason", reason.clone())
             }
             // A limit that no file reaches is none.

@@ -151,6 +151,8 @@ pub enum Error {
         share: String,
         /// Why not.
         reason: Message,
+        /// Whether the server refused the login: accounts are locked after some of these.
+        is_login: bool,
     },
     /// There is no file of somebody's that could be read.
     NoFile {
@@ -208,6 +210,7 @@ impl Error {
             Self::Nic { .. } | Self::Busy { .. } | Self::Server { .. } | Self::NoIperf => {
                 FailureKind::Refused
             }
+            Self::SecondMount { is_login: true, .. } => FailureKind::LoginRefused,
             Self::FarServer { .. }
             | Self::NotAgreed { .. }
             | Self::NoSpace { .. }
