@@ -3,7 +3,7 @@
 use crate::{Error, Topology};
 
 /// Names and texts, those without a fault first.
-const LIBRARY: [(&str, &str); 87] = [
+const LIBRARY: [(&str, &str); 97] = [
     ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
     (
         "healthy-two-links",
@@ -213,6 +213,14 @@ const LIBRARY: [(&str, &str); 87] = [
         include_str!("../scenarios/healthy-v6-far-encrypted.toml"),
     ),
     (
+        "healthy-second-nics-elsewhere",
+        include_str!("../scenarios/healthy-second-nics-elsewhere.toml"),
+    ),
+    (
+        "healthy-two-nics-one-of-nas",
+        include_str!("../scenarios/healthy-two-nics-one-of-nas.toml"),
+    ),
+    (
         "hop-and-credits",
         include_str!("../scenarios/hop-and-credits.toml"),
     ),
@@ -301,6 +309,38 @@ const LIBRARY: [(&str, &str); 87] = [
         "thin-client-two-cables-v6",
         include_str!("../scenarios/thin-client-two-cables-v6.toml"),
     ),
+    (
+        "autotuning-off-v6",
+        include_str!("../scenarios/autotuning-off-v6.toml"),
+    ),
+    (
+        "backup-on-second-nic",
+        include_str!("../scenarios/backup-on-second-nic.toml"),
+    ),
+    (
+        "both-answers-by-first",
+        include_str!("../scenarios/both-answers-by-first.toml"),
+    ),
+    (
+        "old-disk-behind-old-switch",
+        include_str!("../scenarios/old-disk-behind-old-switch.toml"),
+    ),
+    (
+        "second-trained-1g-of-2g5",
+        include_str!("../scenarios/second-trained-1g-of-2g5.toml"),
+    ),
+    (
+        "thin-client-encrypts",
+        include_str!("../scenarios/thin-client-encrypts.toml"),
+    ),
+    (
+        "trunk-under-two-links",
+        include_str!("../scenarios/trunk-under-two-links.toml"),
+    ),
+    (
+        "v6-by-old-router-v4-direct",
+        include_str!("../scenarios/v6-by-old-router-v4-direct.toml"),
+    ),
 ];
 
 /// A lab of the library.
@@ -360,6 +400,9 @@ mod tests {
             assert_eq!(answered, !healthy, "{}", scenario.name);
             assert!(scenario.topology.samba.is_some());
         }
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
+        let files = std::fs::read_dir(folder).unwrap().count();
+        assert_eq!(all.len(), files, "each file is one of them");
         assert_eq!(scenario("loss").unwrap().topology.faults.len(), 2);
         let error = scenario("none").unwrap_err();
         let hint = Language::English.say(&error.hint().unwrap());

@@ -60,7 +60,18 @@ pub struct Arguments {
 /// Whether every figure is reached that was looked at.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let program = lab_and_program::program()?;
-    let rows: Vec<Row> = labs(arguments)
+    let labs = labs(arguments);
+    let is_lab = |name: &str| {
+        let mut labs = labs.iter();
+        labs.any(|(known, _)| known == name)
+    };
+    let is_known = |name: &&String| {
+        is_lab(name) || name.ends_with(".toml") || ["mtu", "truth"].contains(&name.as_str())
+    };
+    if let Some(name) = arguments.names.iter().find(|name| !is_known(name)) {
+        return Err(format!("there is no lab `{name}`").into());
+    }
+    let rows: Vec<Row> = labs
         .into_iter()
         .map(|(name, topology)| row(&program, name, &topology, arguments))
         .collect();
