@@ -4,6 +4,7 @@
 ## Errors
 
 error-plan =
+    .resume-through = this run mounts `{ $source }` for each trial
     .other-target = the test `{ $test }` of this run is no longer one of `{ $target }`: the run file says another share, or another mount of it
     .another-machine = `{ $host }` is another machine than the one that the experiment began on, or was installed anew
     .could-not-go-on = the experiment could not go on
@@ -96,6 +97,7 @@ hint-plan =
     .what-is-analysed = give a file that `check`, `bench`, `tune` or `experiment` wrote; results of iperf3, fio or hyperfine as arms, `NAME=FILE`; a table with `--response COLUMN --factors COLUMN,COLUMN`
     .what-is-left = what is left of the plan here is { $names }; left out: { $left_out }
     .max-channels = leave out `--channels`; `mount_options` of a plan may have `multichannel,max_channels=N`
+    .resume-through = add `--through system` if that is your share
     .where-it-began = begin a new experiment, or go on with this one where it began
     .write-arms = write each as `NAME=FILE`; the first one is the baseline
     .write-pair = write for example `--only profile=default`

@@ -4,6 +4,7 @@
 ## Errors
 
 error-plan =
+    .resume-through = この測定では、毎回 `{ $source }` をマウントします
     .other-target = この測定のテスト `{ $test }` は `{ $target }` のものではありません。測定ファイルの共有またはマウントが異なります
     .another-machine = `{ $host }` は実験を開始したときのコンピューターと異なるか、再インストールされています
     .could-not-go-on = 実験を続行できませんでした
@@ -96,6 +97,7 @@ hint-plan =
     .what-is-analysed = `check`、`bench`、`tune`、`experiment` のいずれかが書き込んだファイルを指定してください。iperf3、fio、hyperfine の結果は条件として `NAME=FILE` で、表は `--response COLUMN --factors COLUMN,COLUMN` を付けて指定してください
     .what-is-left = この計画のうち、ここで使える要因は { $names } です。除外した要因: { $left_out }
     .max-channels = `--channels` を外してください。計画の `mount_options` には `multichannel,max_channels=N` を指定できます
+    .resume-through = 自分の共有であれば `--through system` を付けてください
     .where-it-began = 新しい実験を開始するか、実験を開始したコンピューターで再開してください
     .write-arms = それぞれを `NAME=FILE` の形式で指定してください。最初のものが基準になります
     .write-pair = たとえば `--only profile=default` のように指定してください

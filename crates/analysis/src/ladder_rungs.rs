@@ -46,8 +46,8 @@ pub struct LadderRung {
     /// As a share of the rung above: 1 is all of it. Of several channels: of what all links carry that they use, where that is
     /// known and more than one of them carries.
     pub of_above: Option<Estimate>,
-    /// Payload in bytes per second that all links carry together that its trials used, by computation; none of the ceiling
-    /// itself, and where it is not known.
+    /// Payload in bytes per second that all links carry together that its trials used, by computation; of a mount those of
+    /// our own several channels. None of the ceiling itself, and where it is not known.
     pub ceiling: Option<Estimate>,
     /// As a share of that ceiling.
     pub of_ceiling: Option<Estimate>,

@@ -83,6 +83,13 @@ pub fn open(
         (None, None) => {}
     }
     let mut path = SharePath::open(typed, arguments, stop)?;
+    if let Some(Mounted { mount, .. }) = &mounted
+        && !is_protected_so(mount, &path.demands)
+    {
+        let text = say("error-check.mounted-unprotected").with("folder", &mount.folder);
+        let error = CommandError::new(Kind::Usage, text);
+        return Err(error.hint(say("hint-check.mounted-unprotected")));
+    }
     let mounted = match (mounted, through) {
         (None, Some(Through::System)) => {
             let address = resolve(&path.client, &path.share.address.server)?;
@@ -96,6 +103,15 @@ pub fn open(
         return Err(error.hint(say("hint-check.mounted-read-only")));
     }
     Ok(path)
+}
+
+/// Whether a mount is protected at least as is asked for.
+fn is_protected_so(mount: &ShareMount, demands: &Demands) -> bool {
+    let is_encrypted = mount.encrypted == Some(true) || mount.has("seal");
+    let security = mount.option("sec").unwrap_or_default();
+    let is_signed = mount.signed == Some(true) || mount.has("sign") || security.ends_with('i');
+    let wants_signed = demands.signing == Signing::Required && !is_encrypted;
+    (is_encrypted || !demands.encrypted) && (is_signed || !wants_signed)
 }
 
 /// Whether a check may mount a share of its own, before anybody is asked for a password.

@@ -63,10 +63,10 @@ pub struct Executed {
     pub loads: Vec<HostLoad>,
 }
 
-/// Whether a trial offers one algorithm only, which a server may not take.
+/// Whether a trial offers one algorithm only or other options of a mount, which a server may not take.
 fn offers_less(workload: &Workload) -> bool {
     let Workload::Share(share) = workload else {
-        return false;
+        return workload.second_mount().is_some();
     };
     share.demands.cipher.is_some() || share.demands.signing_algorithm.is_some()
 }

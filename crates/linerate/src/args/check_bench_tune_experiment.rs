@@ -236,6 +236,9 @@ pub struct ResumeArguments {
     pub run: PathBuf,
     #[command(flatten)]
     pub login: LoginArguments,
+    /// Mount the share for each trial again, as the run did
+    #[arg(long, value_name = "CLIENT")]
+    pub through: Option<Through>,
     /// Also write a one-file HTML report here
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

@@ -133,8 +133,13 @@ impl Target {
             server,
             runner,
             credentials: None,
+            // Whoever takes it up again may be in another folder.
+            name: match &kind {
+                TargetKind::Folder(folder, FolderKind::Disk) => format!("disk:{folder}"),
+                TargetKind::Folder(folder, _) => folder.clone(),
+                _ => typed.to_owned(),
+            },
             kind,
-            name: typed.to_owned(),
         })
     }
 
@@ -324,7 +329,7 @@ impl Target {
     }
 
     /// What each trial mounts for itself: the mount that is measured, as it is.
-    fn second_mount(&self) -> Option<SecondMount> {
+    pub fn second_mount(&self) -> Option<SecondMount> {
         match &self.kind {
             TargetKind::Mount(_, mounted) => Some(same_mount(&mounted.mount)),
             TargetKind::Tcp(..) | TargetKind::Share(..) | TargetKind::Folder(..) => None,

@@ -73,7 +73,7 @@ pub(super) fn carry_out(
     let ended = ended.map_err(|error| {
         CommandError::from_error(Kind::Refused, &error).hint(say("hint-plan.changes"))
     })?;
-    write_end(&recorder, ended, resume_hint(&path, login))?;
+    write_end(&recorder, ended, resume_hint(&path, login, &stand.target))?;
     let analysis = run_file_recorder::show(&path, output)?;
     if let Some(why) = unseen(&analysis, stand.target.server.as_ref()) {
         stdout_and_stderr::say(&said(&why));
@@ -82,9 +82,14 @@ pub(super) fn carry_out(
 }
 
 /// How to go on with it, for a hint.
-fn resume_hint(run: &Path, login: &LoginArguments) -> Message {
+fn resume_hint(run: &Path, login: &LoginArguments, target: &Target) -> Message {
     let (file, options) = (run.display().to_string(), credentials::options(login));
+    let through: &[&str] = match target.second_mount() {
+        Some(_) => &["--through", "system"],
+        None => &[],
+    };
     let words = ["experiment", "resume", &file].into_iter();
+    let words = words.chain(through.iter().copied());
     let words = words.chain(options.iter().map(String::as_str));
     say("hint-plan.goes-on").with("command", report::own_command(words))
 }

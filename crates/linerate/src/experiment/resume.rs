@@ -9,7 +9,7 @@ use measure::Stop;
 use record::{Design, Event, HostFacts, Plan, RecipeEngine, Record, Run, TrialRecord, Workload};
 
 use super::execute::carry_out;
-use crate::args::{LoginArguments, OutputArguments, PathArguments, ResumeArguments, Through};
+use crate::args::{OutputArguments, PathArguments, ResumeArguments};
 use crate::bench::recipe_target::{Target, Wanted};
 use crate::changes::{self, undo_all};
 use crate::failure::{CommandError, Kind};
@@ -56,7 +56,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandErr
         return Ok(run_file_recorder::exit_code(&analysis));
     }
     restore_what_was_left(&mut recorder)?;
-    let target = open_target((target, &run), &design, &arguments.login, &stop)?;
+    let target = open_target((target, &run), &design, arguments, &stop)?;
     same_machines(
         &run.header.facts,
         &run_file_recorder::facts(&target.hosts())?,
@@ -77,14 +77,14 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandErr
 fn open_target(
     (name, run): (&str, &Run),
     design: &Design,
-    login: &LoginArguments,
+    arguments: &ResumeArguments,
     stop: &Stop,
 ) -> Result<Target, CommandError> {
     let mut names = run.header.facts.iter().map(|facts| facts.name.to_string());
     let path = PathArguments {
         client: names.next().unwrap_or_else(|| "local".to_owned()),
         server: names.next(),
-        login: login.clone(),
+        login: arguments.login.clone(),
     };
     let workload = design.responses.first().map(|response| &response.workload);
     let wanted = Wanted {
@@ -95,10 +95,15 @@ fn open_target(
             Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
             _ => RecipeEngine::File,
         },
-        through: workload
-            .and_then(Workload::second_mount)
-            .map(|_| Through::System),
+        through: arguments.through,
     };
+    // What somebody else's file names is not mounted unasked.
+    let mounts = workload.and_then(Workload::second_mount);
+    if let (Some(mount), None) = (mounts, arguments.through) {
+        let text = say("error-plan.resume-through").with("source", &mount.source);
+        let error = CommandError::new(Kind::Usage, text);
+        return Err(error.hint(say("hint-plan.resume-through")));
+    }
     let target = Target::open(wanted, stop)?;
     let mut responses = design.responses.iter();
     if let Some(other) = responses.find(|response| !target.is_of(&response.workload)) {

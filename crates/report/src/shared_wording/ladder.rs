@@ -190,7 +190,9 @@ pub(crate) fn ceilings(analysis: &RunAnalysis) -> Vec<String> {
             .filter(move |one| one.direction == way);
         let above = rungs.clone().find(|one| one.rung == RungName::Ceiling)?;
         let least = above.rate.as_ref()?.value * SAME_CEILING;
-        let several = rungs.filter_map(move |one| {
+        // Of the connections of a mount the engine knows nothing.
+        let own = rungs.filter(|one| matches!(one.rung, RungName::Streams | RungName::Channels));
+        let several = own.filter_map(move |one| {
             let links = one.ceiling.as_ref().filter(|links| links.value > least)?;
             let sentence = say("ceiling.of-links").with("rung", rung(one.rung));
             Some((way, sentence.with("rate", quantity::estimate(links))))

@@ -62,9 +62,11 @@ impl Evidence<'_> {
         }
         let write = self.rate(RungName::Share, Direction::Write)?;
         let said = self.network.advertisement(pair.remote)?;
+        let ceiling = self.ceiling(Direction::Read)?;
         RATES.into_iter().find(|&bits| {
             let fits = self.network.line_payload(pair, bits);
             self.moves_as(pair, Direction::Read, bits)
+                && ceiling > fits * FASTER
                 && write < fits * *NEAR.start()
                 && said.speed.get() as f64 >= bits as f64 * FASTER
         })

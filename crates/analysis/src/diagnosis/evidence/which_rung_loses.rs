@@ -1,6 +1,6 @@
 //! What is lost of the rungs, and what can be the reason for so much.
 
-use record::{Direction, Nic, Rung};
+use record::{Direction, HostFacts, Nic, Rung};
 
 use super::{DIRECTIONS, Evidence, FOREIGN_SHARE, FULL, Measured, median_of};
 use crate::diagnosis::ladder::of_several;
@@ -191,34 +191,55 @@ impl<'a> Evidence<'a> {
             trials.filter(|it| (it.rung, it.direction) == (Rung::Channels, lost.direction));
         let trials: Vec<&Measured> = trials.collect();
         let hosts = [self.network.client, self.network.server];
-        let mut found: Vec<(&Nic, f64, f64)> = Vec::new();
+        let mut found: Vec<(&Nic, f64, f64, f64)> = Vec::new();
         for (end, host) in hosts.into_iter().enumerate() {
             // Which of two NICs in one subnet a connection takes is not known, and the sum of both is.
             let all = median_of(trials.iter().filter_map(|trial| trial.foreign[end]));
             let Some(host) = host.filter(|_| all.is_some_and(|share| share > SPOILS)) else {
                 continue;
             };
-            let of_trials = trials.iter().flat_map(|trial| trial.others_at(end, host));
-            let of_trials: Vec<Others> = of_trials.collect();
-            for one in &of_trials {
-                let of_nic = || of_trials.iter().filter(|it| it.nic.index == one.nic.index);
-                let bits = self.network.end_bits(&one.pair)[end];
-                let line = bits.map(|bits| self.network.line_payload(&one.pair, bits));
-                let full =
-                    median_of(of_nic().map(|it| (it.rate + it.ours) / line.unwrap_or(f64::MAX)));
-                let others = median_of(of_nic().map(|it| it.rate));
-                let share = median_of(of_nic().map(|it| it.share));
-                if let (Some(full), Some(others), Some(share)) = (full, others, share)
-                    && full >= FILLED
-                    && share > FOREIGN_SHARE
-                    && self.can_be_the_loss(others / links)
-                {
-                    found.push((one.nic, share, others));
-                }
-            }
+            let full = self.filled_by_others(&trials, (end, host));
+            let all: f64 = full.iter().map(|(.., rate)| rate).sum();
+            let of_end = full
+                .into_iter()
+                .map(|(nic, share, rate)| (nic, share, rate, all));
+            found.extend(of_end.filter(|_| self.can_be_the_loss(all / links)));
         }
         let most = found.into_iter().max_by(|one, two| one.2.total_cmp(&two.2));
-        most.map(|(nic, share, others)| (nic, share, (rate + others) / rate))
+        most.map(|(nic, share, _, all)| (nic, share, (rate + all) / rate))
+    }
+
+    /// The NICs of an end whose lines are full by what others and these trials move, as medians: the others' part of all
+    /// that passes it, and their payload in bytes per second.
+    fn filled_by_others(
+        &self,
+        trials: &[&Measured<'a>],
+        (end, host): (usize, &HostFacts),
+    ) -> Vec<(&'a Nic, f64, f64)> {
+        let of_trials = trials.iter().flat_map(|trial| trial.others_at(end, host));
+        let of_trials: Vec<Others> = of_trials.collect();
+        let mut found: Vec<(&Nic, f64, f64)> = Vec::new();
+        for one in &of_trials {
+            let of_nic = || {
+                let all = of_trials.iter();
+                all.filter(|other| other.nic.index == one.nic.index)
+            };
+            let bits = self.network.end_bits(&one.pair)[end];
+            let line = bits.map(|bits| self.network.line_payload(&one.pair, bits));
+            let line = line.unwrap_or(f64::MAX);
+            let full = median_of(of_nic().map(|it| (it.rate + it.ours) / line));
+            let (share, rate) = (
+                median_of(of_nic().map(|it| it.share)),
+                median_of(of_nic().map(|it| it.rate)),
+            );
+            let is_new = found.iter().all(|(nic, ..)| nic.index != one.nic.index);
+            if let (Some(full), Some(share), Some(rate)) = (full, share, rate)
+                && (is_new && full >= FILLED && share > FOREIGN_SHARE)
+            {
+                found.push((one.nic, share, rate));
+            }
+        }
+        found
     }
 
     /// Whether the network may have less than it should, by raw TCP or, where that was not measured, by the share.
