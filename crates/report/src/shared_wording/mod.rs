@@ -277,21 +277,21 @@ pub(crate) fn prediction(fix: &Fix) -> String {
 
 /// What was agreed with the server: a sentence for each kind of session, whatever its channels.
 pub(crate) fn sessions(analysis: &RunAnalysis) -> Vec<String> {
-    let mut kinds: Vec<(&SmbSession, Vec<String>)> = Vec::new();
+    let mut kinds: Vec<(&SmbSession, Vec<usize>)> = Vec::new();
     for kind in &analysis.sessions {
-        let channels = counted("count.channels", kind.channels);
         // They may differ in limits as well, which others tell.
-        let is_alike = |agreed: &SmbSession| {
-            session_with(agreed, &channels) == session_with(&kind.agreed, &channels)
-        };
+        let is_alike = |agreed: &SmbSession| session(agreed, 1) == session(&kind.agreed, 1);
         match kinds.iter_mut().find(|(agreed, _)| is_alike(agreed)) {
-            Some((_, of_kind)) if of_kind.contains(&channels) => {}
-            Some((_, of_kind)) => of_kind.push(channels),
-            None => kinds.push((&kind.agreed, vec![channels])),
+            Some((_, of_kind)) => of_kind.push(kind.channels),
+            None => kinds.push((&kind.agreed, vec![kind.channels])),
         }
     }
-    let sentences = kinds.into_iter().map(|(agreed, channels)| {
-        let agreed = session_with(agreed, &list(&channels));
+    let sentences = kinds.into_iter().map(|(agreed, mut channels)| {
+        channels.sort_unstable();
+        channels.dedup();
+        let channels = channels.into_iter();
+        let channels = channels.map(|count| counted("count.channels", count));
+        let agreed = session_with(agreed, &list(&channels.collect::<Vec<_>>()));
         said(&say("session.of-share").with("session", agreed))
     });
     sentences.collect()
