@@ -9,9 +9,9 @@ use host::exec::Command;
 use locale::{said, say};
 use measure::{Runner, Serving, Stop};
 use record::{
-    Bytes, Cache, Credentials, Data, Demands, Direction, HostFacts, HostLoad, Job, JobWorkload,
-    MissingFact, Nanoseconds, Operations, Pattern, Sample, ShareWorkload, Signing, Timing,
-    TrialInput, TrialResult, Workload,
+    Bytes, Credentials, Demands, Direction, HostFacts, HostLoad, Job, JobWorkload, MissingFact,
+    Nanoseconds, Operations, Sample, ShareWorkload, Signing, Timing, TrialInput, TrialResult,
+    Workload,
 };
 
 use crate::args::PathArguments;
@@ -44,16 +44,6 @@ const FILE_SIZE: Bytes = Bytes::new(64 << 20);
 /// Time that is run before time is counted, so that slow start is over; half of what is counted in
 /// trials that are too short for it.
 const WARM_UP_MAX: Duration = Duration::from_millis(300);
-/// One operation after the other.
-const ONE_AT_A_TIME: Operations = Operations {
-    pattern: Pattern::Sequential,
-    threads: 1,
-    opposite_percent: 0,
-    data: Data::Random,
-    cache: Cache::Direct,
-    file: None,
-    write_through: false,
-};
 /// Samples of one trial.
 const SAMPLES: u32 = 10;
 /// The longest and the shortest trial that makes sense.
@@ -156,7 +146,7 @@ impl SharePath {
         let Some(Mounted { mount, .. }) = &mounted else {
             return;
         };
-        self.demands.encrypted |= mount.encrypted == Some(true) || mount.has("seal");
+        self.demands.encrypted |= mount.is_encrypted();
         if mount.signed == Some(true) {
             self.demands.signing = Signing::Required;
         }
@@ -268,7 +258,7 @@ impl SharePath {
                 // As many each way, so that the slower way slows both.
                 operations: Some(Operations {
                     opposite_percent: 50,
-                    ..ONE_AT_A_TIME
+                    ..Operations::SEQUENTIAL
                 }),
                 ..self.workload(Direction::Read, 1, timing)
             };
@@ -307,7 +297,7 @@ impl SharePath {
                 depth: 1,
                 file_size: KNOCK_BLOCK,
                 // They take a file of our own, so that whoever may not write is told so now.
-                operations: Some(ONE_AT_A_TIME),
+                operations: Some(Operations::SEQUENTIAL),
                 ..self.workload(Direction::Read, 1, timing)
             };
             let input = self.input(Workload::Share(workload));

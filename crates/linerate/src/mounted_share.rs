@@ -107,11 +107,9 @@ pub fn open(
 
 /// Whether a mount is protected at least as is asked for.
 fn is_protected_so(mount: &ShareMount, demands: &Demands) -> bool {
-    let is_encrypted = mount.encrypted == Some(true) || mount.has("seal");
-    let security = mount.option("sec").unwrap_or_default();
-    let is_signed = mount.signed == Some(true) || mount.has("sign") || security.ends_with('i');
-    let wants_signed = demands.signing == Signing::Required && !is_encrypted;
-    (is_encrypted || !demands.encrypted) && (is_signed || !wants_signed)
+    let is_signed = mount.is_encrypted() || mount.signed == Some(true) || mount.asks_to_sign();
+    (mount.is_encrypted() || !demands.encrypted)
+        && (is_signed || demands.signing != Signing::Required)
 }
 
 /// Whether a check may mount a share of its own, before anybody is asked for a password.

@@ -55,29 +55,22 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     changes::tell_leftovers();
     let path = mounted_share::open(&arguments.share, &arguments.path, arguments.through, &stop)?;
     let profile = profiles::asked(&arguments.profile)?;
-    if let (None, Some(goal)) = (&profile, arguments.goal) {
-        let fixes = find_fixes(arguments, &path, &stop)?;
-        let by_hand = tune_through_mount::commands(&fixes);
-        let proposals = proposals(arguments, goal, &path, fixes, &stop)?;
-        return search(
-            (arguments, began),
-            goal,
-            &path,
-            (proposals, &by_hand),
-            &stop,
-        );
-    }
-    let mut by_hand = Vec::new();
-    let plan = match profile {
-        Some(profile) => {
+    let fixes = match &profile {
+        Some(_) => {
             path.knock(&stop)?;
-            plan_profile(arguments, &path, &profile)?
+            Vec::new()
         }
-        None => {
-            let fixes = find_fixes(arguments, &path, &stop)?;
-            by_hand = tune_through_mount::commands(&fixes);
-            plan(arguments, fixes)?
-        }
+        None => find_fixes(arguments, &path, &stop)?,
+    };
+    let by_hand = tune_through_mount::commands(&fixes);
+    if let (None, Some(goal)) = (&profile, arguments.goal) {
+        let proposals = proposals(arguments, goal, &path, fixes, &stop)?;
+        let proposals = (proposals, by_hand.as_slice());
+        return search((arguments, began), goal, &path, proposals, &stop);
+    }
+    let plan = match profile {
+        Some(profile) => plan_profile(arguments, &path, &profile)?,
+        None => plan(arguments, fixes)?,
     };
     let Some(plan) = plan else {
         let reason = say(match &arguments.profile.profile {

@@ -140,6 +140,19 @@ impl ShareMount {
         self.options.split(',').any(|option| option == flag)
     }
 
+    /// Whether it is known to encrypt, by its session or its options.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.encrypted == Some(true) || self.has("seal")
+    }
+
+    /// Whether its options ask for signatures: by an option, or by a kind of login that has them.
+    #[must_use]
+    pub fn asks_to_sign(&self) -> bool {
+        let security = self.option("sec").unwrap_or_default();
+        self.has("sign") || security.ends_with('i')
+    }
+
     /// The dialect in use, as `3.1.1`; SMB 1 is `1.0`.
     #[must_use]
     pub fn dialect(&self) -> Option<&str> {

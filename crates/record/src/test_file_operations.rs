@@ -63,6 +63,20 @@ pub struct Operations {
     pub file: Option<String>,
 }
 
+impl Operations {
+    /// One operation after the other in one thread, past the client's cache, with random data and on a file of the
+    /// trial's own.
+    pub const SEQUENTIAL: Self = Self {
+        pattern: Pattern::Sequential,
+        threads: 1,
+        opposite_percent: 0,
+        data: Data::Random,
+        cache: Cache::Direct,
+        write_through: false,
+        file: None,
+    };
+}
+
 /// What kind of place a folder is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -93,52 +93,37 @@ impl<'a> Measured<'a> {
             return Vec::new();
         };
         let receives = (end == 0) == (self.direction == Direction::Read);
-        let mut found: Vec<(Others<'a>, f64)> = Vec::new();
-        for (pair, share) in self.pairs.iter().zip(&self.shares) {
-            let nic = match end {
-                0 => Some(pair.near),
-                _ => pair.far_nic(),
-            };
-            let counted = load.nics.iter();
-            let counted = nic.and_then(|nic| counted.clone().find(|it| it.nic == nic.name));
-            let Some((nic, counted)) = nic.zip(counted) else {
+        let seconds = load.duration.get() as f64 / 1e9;
+        let nic_of = |pair: &Pair<'a>| match end {
+            0 => Some(pair.near),
+            _ => pair.far_nic(),
+        };
+        let mut found: Vec<Others<'a>> = Vec::new();
+        for pair in &self.pairs {
+            let Some(nic) = nic_of(pair) else { continue };
+            let counted = load.nics.iter().find(|it| it.nic == nic.name);
+            let is_new = found.iter().all(|known| known.nic.index != nic.index);
+            let Some(counted) = counted.filter(|_| is_new) else {
                 continue;
             };
-            let all = if receives {
-                counted.received
-            } else {
-                counted.sent
-            }
-            .get() as f64;
-            match found
-                .iter_mut()
-                .find(|(known, _)| known.nic.index == nic.index)
-            {
-                Some((_, of_nic)) => *of_nic += share,
-                None => {
-                    let others = Others {
-                        nic,
-                        pair: *pair,
-                        share: all,
-                        rate: 0.0,
-                        ours: 0.0,
-                    };
-                    found.push((others, *share));
-                }
-            }
-        }
-        let seconds = load.duration.get() as f64 / 1e9;
-        let found = found.into_iter().map(|(others, of_nic)| {
-            let all = others.share;
-            let beside = (all - ours * of_nic * WITH_HEADERS).max(0.0);
-            Others {
+            let all = match receives {
+                true => counted.received,
+                false => counted.sent,
+            };
+            let all = all.get() as f64;
+            let pairs = self.pairs.iter().zip(&self.shares);
+            let own = pairs.filter(|(it, _)| nic_of(it).is_some_and(|it| it.index == nic.index));
+            let own: f64 = own.map(|(_, share)| share).sum();
+            let beside = (all - ours * own * WITH_HEADERS).max(0.0);
+            found.push(Others {
+                nic,
+                pair: *pair,
                 share: if all > 0.0 { beside / all } else { 0.0 },
                 rate: beside / WITH_HEADERS / seconds,
-                ours: self.rate * of_nic,
-                ..others
-            }
-        });
-        found.collect()
+                ours: self.rate * own,
+            });
+        }
+        found
     }
 
     /// Payload of a segment, in bytes.

@@ -221,7 +221,7 @@ fn a_full_buffer_on_a_short_path_is_a_queue_of_the_network() {
     assert!(!ids(&said(2_000_000).causes).contains(&"rate-limited"));
 }
 
-/// An old switch in the middle, and a disk that takes half of that.
+/// An old switch between the ends, and a disk that takes half of that.
 #[test]
 fn what_is_read_at_a_lines_rate_from_a_queue_is_a_hop_though_writing_is_slower() {
     let said = |read: f64, write: f64| {

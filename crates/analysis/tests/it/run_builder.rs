@@ -5,13 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 
 use locale::{Argument, Message};
 use record::{
-    Arm, BitsPerSecond, Bytes, Cache, ConnectionUse, Data, Demands, Direction, Failure,
-    FailureKind, FolderKind, FolderWorkload, Header, HostFacts, HostName, Identity,
-    InterfaceAddress, Job, JobFile, JobWorkload, Level, LinkState, Medium, Nanoseconds, Nic,
-    Operations, Outcome, Pattern, Phase, Place, Plan, Question, RUN_FORMAT, RUN_VERSION, Record,
-    Run, Rung, Sample, Schedule, ServerCache, ServerInterface, ShareAddress, ShareWorkload,
-    SmbSession, Stage, System, Task, TaskWorkload, TcpFacts, TcpWorkload, Timing, TrialRecord,
-    TrialResult, Workload,
+    Arm, BitsPerSecond, Bytes, ConnectionUse, Data, Demands, Direction, Failure, FailureKind,
+    FolderKind, FolderWorkload, Header, HostFacts, HostName, Identity, InterfaceAddress, Job,
+    JobFile, JobWorkload, Level, LinkState, Medium, Nanoseconds, Nic, Operations, Outcome, Phase,
+    Place, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run, Rung, Sample, Schedule,
+    ServerCache, ServerInterface, ShareAddress, ShareWorkload, SmbSession, Stage, System, Task,
+    TaskWorkload, TcpFacts, TcpWorkload, Timing, TrialRecord, TrialResult, Workload,
 };
 
 pub(crate) const GIGABIT: u64 = 1_000_000_000;
@@ -237,15 +236,7 @@ fn folder_workload(direction: Direction) -> Workload {
         block: Bytes::new(4 << 20),
         depth: 8,
         file_size: Bytes::new(32 << 20),
-        operations: Operations {
-            pattern: Pattern::Sequential,
-            threads: 1,
-            opposite_percent: 0,
-            data: Data::Random,
-            cache: Cache::Direct,
-            write_through: false,
-            file: None,
-        },
+        operations: Operations::SEQUENTIAL,
         timing: timing(),
     })
 }

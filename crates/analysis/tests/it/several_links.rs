@@ -233,7 +233,7 @@ fn links_that_meet_in_one_line_move_what_that_carries() {
     );
     let named = said.named().map(|cause| cause.text.id);
     assert_eq!(named, Some("slow-link.shared-hop"));
-    // It may be the server's only NIC, of which nobody tells: that is no answer.
+    // It may be the server's only NIC, which is out of sight: that is no answer.
     let alone = at(117.6).said(false);
     assert_eq!((first(&alone), alone.first_loss), (None, None));
     assert_eq!(alone.headline.id, "headline.full");

@@ -80,10 +80,7 @@ impl KnobBackend for Mount {
             Self::Word(key) => {
                 Value::Text(mount.option(key).ok_or_else(|| missing(key))?.to_owned())
             }
-            Self::Signing => {
-                let security = mount.option("sec").unwrap_or_default();
-                Value::Switch(mount.has("sign") || security.ends_with('i'))
-            }
+            Self::Signing => Value::Switch(mount.asks_to_sign()),
         };
         Ok(State::new(value, words(&[])).fixed_if(Some(say(FIXED))))
     }

@@ -59,7 +59,18 @@ pub struct Wanted<'a> {
     pub through: Option<Through>,
 }
 
-impl Wanted<'_> {
+impl<'a> Wanted<'a> {
+    /// A target without channels, measured by linerate's own client.
+    pub const fn of(typed: &'a str, path: &'a PathArguments, engine: RecipeEngine) -> Self {
+        Self {
+            typed,
+            path,
+            channels: None,
+            engine,
+            through: None,
+        }
+    }
+
     /// Whether it is named as a share, where what is asked for fits together.
     fn check(&self) -> Result<bool, CommandError> {
         let typed = self.typed;
@@ -145,10 +156,10 @@ impl Target {
 
     fn through_system(wanted: Wanted<'_>, stop: &Stop) -> Result<Self, CommandError> {
         let Wanted { typed, path, .. } = wanted;
-        let path = mounted_share::open(typed, path, wanted.through, stop)?;
+        let mut path = mounted_share::open(typed, path, wanted.through, stop)?;
         let mounted = path
             .mounted
-            .clone()
+            .take()
             .ok_or_else(|| CommandError::new(Kind::Internal, say("error-check.not-mounted")))?;
         let is_folder = !share::is_share_address(typed);
         Ok(Self {
@@ -299,7 +310,7 @@ impl Target {
     }
 
     /// Whether a workload goes where this target is, and makes its own files: a run file that is taken up again may
-    /// come from anybody.
+    /// be a stranger's.
     pub fn is_of(&self, workload: &Workload) -> bool {
         let own = self.second_mount();
         match (&self.kind, workload) {

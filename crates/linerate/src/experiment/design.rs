@@ -274,13 +274,7 @@ mod tests {
         };
         let recipe = recipe(&plan, None).unwrap();
         let (path, engine) = (&arguments.path, recipe.engine);
-        let wanted = Wanted {
-            typed: "tcp://127.0.0.1",
-            path,
-            channels: None,
-            engine,
-            through: None,
-        };
+        let wanted = Wanted::of("tcp://127.0.0.1", path, engine);
         let target = Target::open(wanted, &Stop::new()).unwrap();
         let refused = design(&plan, &arguments, &recipe, &target, 1);
         refused.unwrap_err().to_string()

@@ -217,13 +217,7 @@ mod tests {
             login: LoginArguments::default(),
         };
         let engine = RecipeEngine::Tcp;
-        let wanted = Wanted {
-            typed: "tcp://127.0.0.1",
-            path: &here,
-            channels: None,
-            engine,
-            through: None,
-        };
+        let wanted = Wanted::of("tcp://127.0.0.1", &here, engine);
         let target = Target::open(wanted, &Stop::new()).unwrap();
         let found = |set: &str| {
             let text = format!("name = 'f'\n[[level]]\nname = '1'\nset = ['{set}']");

@@ -87,17 +87,16 @@ fn open_target(
         login: arguments.login.clone(),
     };
     let workload = design.responses.first().map(|response| &response.workload);
-    let wanted = Wanted {
-        typed: &record::with_user(name, run.header.user.as_deref()),
-        path: &path,
-        channels: None,
-        engine: match workload {
-            Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
-            _ => RecipeEngine::File,
-        },
-        through: arguments.through,
+    let engine = match workload {
+        Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
+        _ => RecipeEngine::File,
     };
-    // What somebody else's file names is not mounted unasked.
+    let typed = record::with_user(name, run.header.user.as_deref());
+    let wanted = Wanted {
+        through: arguments.through,
+        ..Wanted::of(&typed, &path, engine)
+    };
+    // What a stranger's file names is not mounted unasked.
     let mounts = workload.and_then(Workload::second_mount);
     if let (Some(mount), None) = (mounts, arguments.through) {
         let text = say("error-plan.resume-through").with("source", &mount.source);

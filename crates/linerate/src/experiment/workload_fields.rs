@@ -173,8 +173,8 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
     use record::{
-        Bytes, Cache, Data, Direction, FolderKind, FolderWorkload, Nanoseconds, Operations,
-        Pattern, ShareAddress, ShareWorkload, TcpWorkload, Timing,
+        Bytes, Direction, FolderKind, FolderWorkload, Nanoseconds, Operations, ShareAddress,
+        ShareWorkload, TcpWorkload, Timing,
     };
 
     use super::*;
@@ -222,15 +222,7 @@ mod tests {
             block: Bytes::new(1 << 20),
             depth: 8,
             file_size: Bytes::new(1 << 26),
-            operations: Operations {
-                pattern: Pattern::Sequential,
-                threads: 1,
-                opposite_percent: 0,
-                data: Data::Random,
-                cache: Cache::Direct,
-                file: None,
-                write_through: false,
-            },
+            operations: Operations::SEQUENTIAL,
             timing: TIMING,
         });
         let value = Value::Text("vers=3.1.1,multichannel".into());

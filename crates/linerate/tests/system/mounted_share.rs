@@ -105,8 +105,8 @@ printf '%s' "$said"
 fn said_through_mounts(lab: &Lab, options: &str, name: &str, words: &[&str]) -> Value {
     let mut command = script_in_guest(lab, options, LEAVES_THE_MOUNT);
     let output = command.args(words).output().expect("linerate starts");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
     lab_and_program::json(name, &output.stdout)
 }
 
@@ -137,13 +137,13 @@ fn better_options_are_proven_through_mounts_of_our_own_and_kept_as_commands() {
     assert!(notes.contains("sudo mount -t cifs"), "{notes}");
 }
 
-/// A plan that varies the connections of a mount.
+/// A plan that varies the connections of a mount, where the repository's recipe for reading is beside it.
 const CONNECTIONS: &str = r#"
 title = "connections of a mount"
 blocks = 6
 noise = false
 [workload]
-recipe = "read.toml"
+recipe = "one-row.toml"
 [[factor]]
 name = "connections"
 [[factor.level]]
@@ -153,26 +153,15 @@ set = ["workload:mount_options=vers=3.1.1"]
 name = "two"
 set = ["workload:mount_options=vers=3.1.1,multichannel,max_channels=2"]
 "#;
-const READING: &str = r#"
-title = "reading"
-file_size = "64 MiB"
-seconds = 0.3
-warm_up_seconds = 0.15
-figure = "median"
-[[test]]
-name = "read"
-block = "1 MiB"
-depth = 8
-directions = ["read"]
-"#;
-
 #[test]
 fn a_plan_varies_the_options_of_a_mount() {
     let lab = Lab::up("mount-plan");
     let folder = tempfile::tempdir().expect("a folder");
     let plan = folder.path().join("plan.toml");
     std::fs::write(&plan, CONNECTIONS).expect("a plan");
-    std::fs::write(folder.path().join("read.toml"), READING).expect("a recipe");
+    let recipe =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/recipes/one-row.toml");
+    std::fs::copy(recipe, folder.path().join("one-row.toml")).expect("a recipe");
     let plan = plan.to_str().expect("a path");
     let through = ["--target", "/mnt/media", "--through", "system", "--json"];
     let words = [&["experiment", "run", plan][..], &through].concat();

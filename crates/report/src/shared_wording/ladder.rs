@@ -177,17 +177,13 @@ pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
 /// directions is said once.
 pub(crate) fn ceilings(analysis: &RunAnalysis) -> Vec<String> {
     let computed = analysis.ceilings.iter();
-    let computed = computed.map(|(way, ceiling)| {
-        (
-            *way,
-            say("ceiling").with("because", ceiling.because.clone()),
-        )
-    });
-    let of_links = DIRECTIONS.into_iter().filter_map(|way| {
+    let computed = computed
+        .map(|(of, ceiling)| (*of, say("ceiling").with("because", ceiling.because.clone())));
+    let of_links = DIRECTIONS.into_iter().filter_map(|of| {
         let rungs = analysis
             .ladder
             .iter()
-            .filter(move |one| one.direction == way);
+            .filter(move |one| one.direction == of);
         let above = rungs.clone().find(|one| one.rung == RungName::Ceiling)?;
         let least = above.rate.as_ref()?.value * SAME_CEILING;
         // Of the connections of a mount the engine knows nothing.
@@ -195,22 +191,22 @@ pub(crate) fn ceilings(analysis: &RunAnalysis) -> Vec<String> {
         let several = own.filter_map(move |one| {
             let links = one.ceiling.as_ref().filter(|links| links.value > least)?;
             let sentence = say("ceiling.of-links").with("rung", rung(one.rung));
-            Some((way, sentence.with("rate", quantity::estimate(links))))
+            Some((of, sentence.with("rate", quantity::estimate(links))))
         });
         Some(several)
     });
     let mut sentences: Vec<(Message, Vec<String>)> = Vec::new();
-    for (way, sentence) in computed.chain(of_links.flatten()) {
+    for (of, sentence) in computed.chain(of_links.flatten()) {
         match sentences.iter_mut().find(|(said, _)| *said == sentence) {
-            Some((_, ways)) => ways.push(direction(way)),
-            None => sentences.push((sentence, vec![direction(way)])),
+            Some((_, directions)) => directions.push(direction(of)),
+            None => sentences.push((sentence, vec![direction(of)])),
         }
     }
-    let is_of_all = |ways: &[String]| ways.len() == analysis.ceilings.len();
-    let sentences = sentences.into_iter().map(|(sentence, ways)| {
-        said(&match is_of_all(&ways) {
+    let is_of_all = |directions: &[String]| directions.len() == analysis.ceilings.len();
+    let sentences = sentences.into_iter().map(|(sentence, directions)| {
+        said(&match is_of_all(&directions) {
             true => sentence,
-            false => sentence.with("directions", list(&ways)),
+            false => sentence.with("directions", list(&directions)),
         })
     });
     sentences.collect()

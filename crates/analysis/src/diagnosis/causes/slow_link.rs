@@ -119,7 +119,7 @@ fn slow_hop_of_channel(seen: &Evidence) -> Option<Finding> {
     Some(Finding::suspected(text, Decider::Elsewhere, advice).of_channels())
 }
 
-/// One line in which several links meet. Where nobody looks at the server, that may be its only port.
+/// One line in which several links meet. Where the server is not looked at, that may be its only port.
 fn shared_hop(seen: &Evidence) -> Option<Finding> {
     let bits = seen.line_of_all_channels()?;
     let text = say("slow-link.shared-hop").bits("rate", bits);

@@ -1,9 +1,9 @@
 //! What the arms of a plan do: the workload of each rung, and the interventions in it.
 
 use record::{
-    Bytes, Cache, Cipher, CopyProgram, CopyTask, Data, Demands, Direction, FileUse, FolderKind,
-    FolderWorkload, Job, JobFile, JobWorkload, Nanoseconds, Operations, Pattern, Place, ProbeKind,
-    Rung, ServerCache, ShareWorkload, SigningAlgorithm, SocketOptions, Spread, Task, TaskWorkload,
+    Bytes, Cipher, CopyProgram, CopyTask, Data, Demands, Direction, FileUse, FolderKind,
+    FolderWorkload, Job, JobFile, JobWorkload, Nanoseconds, Operations, Place, ProbeKind, Rung,
+    ServerCache, ShareWorkload, SigningAlgorithm, SocketOptions, Spread, Task, TaskWorkload,
     TcpWorkload, Workload,
 };
 
@@ -310,15 +310,7 @@ pub fn system_client_workload(
         block: Bytes::new(block.min(share.file_size.get())),
         depth: share.depth,
         file_size: share.file_size,
-        operations: Operations {
-            pattern: Pattern::Sequential,
-            threads: 1,
-            opposite_percent: 0,
-            data: Data::Random,
-            cache: Cache::Direct,
-            write_through: false,
-            file: None,
-        },
+        operations: Operations::SEQUENTIAL,
         timing: share.timing,
     }
 }
