@@ -15,7 +15,7 @@ AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 XTASK = $(CARGO) run --release -p xtask --
 BUILD_LINERATE = $(CARGO) build --release -p linerate --bin linerate
 
-.PHONY: check interop demo dist smoke release test fuzz scenarios test-kills test-experiment-kills test-flips test-sessions test-model test-hardware bench truth coverage tuning differences lint setup-demo setup-lint setup-test setup-interop setup-hardware setup-bench setup-dist
+.PHONY: check windows interop demo dist smoke release test fuzz scenarios test-kills test-experiment-kills test-flips test-sessions test-model test-hardware bench truth coverage tuning differences lint setup-demo setup-lint setup-test setup-interop setup-windows setup-hardware setup-bench setup-dist
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -29,10 +29,14 @@ check:
 
 # One build for all, and one test at a time: many of them make namespaces and start servers. Those that
 # mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others.
-test: setup-test
+test: setup-test windows
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=1 --skip together::
 	$(CARGO) test --workspace --no-fail-fast --tests -- --test-threads=2 together::
 	$(CARGO) test -p smb --features model --lib -- thread_interleaving_model::
+
+# The parts that run on Windows so far, in target/windows, as the tests need them that try them in Wine.
+windows: setup-windows
+	scripts/windows
 
 # Every job on servers of other makers, on that of the Linux kernel in QEMU (with /dev/kvm where that runs it), and on Samba
 # in other versions and settings (as root); 20 minutes. Writes docs/interop.md and target/interop/summary.json; `make test`
@@ -134,6 +138,9 @@ setup-lint:
 
 setup-test:
 	@scripts/setup test
+
+setup-windows:
+	@scripts/setup windows
 
 setup-interop:
 	@scripts/setup interop

@@ -20,7 +20,6 @@ error-check =
     .own-file = cannot find linerate's own file
     .other-version = { $host } runs `{ $version }`, and this is `{ $ours }`
     .not-installed = there is no `linerate` on { $host }
-    .worker-alone = only `linerate trial` starts this
     .trial-length = a trial of { $seconds } s makes no sense
     .path-goes-up = `{ $path }` contains `..`, which cannot be resolved without asking its file system
     .part-of-path = `{ $path }` is not a whole path, and { $host } has no current folder

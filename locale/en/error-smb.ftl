@@ -318,7 +318,6 @@ error-auth =
     .ticket-answer = the server's answer to the ticket cannot be used: { $reason }
     .ticket-no-answer = none has answered for { $seconds } s
     .ticket-unproven = the server has not proven its identity
-    .library-untold = the system does not say why
     .library-none-here = this system has none of this kind
     .library-lacks = { $library } has no `{ $name }`
     .cache-no-file = there is no file `{ $file }`
@@ -327,7 +326,6 @@ error-auth =
     .cache-no-regular-file = it is no regular file
     .cache-several-names = it has several names
     .cache-others-write = others can write to it
-    .cache-no-library = this system has no library for it
 
 ## What a status of the server means
 

@@ -20,7 +20,6 @@ error-check =
     .own-file = linerate 自身の実行ファイルが見つかりません
     .other-version = { $host } の linerate は `{ $version }` で、こちらの `{ $ours }` と異なります
     .not-installed = { $host } に `linerate` がありません
-    .worker-alone = これを開始できるのは `linerate trial` だけです
     .trial-length = { $seconds } 秒の試行はできません
     .path-goes-up = `{ $path }` は `..` を含むため、ファイルシステムに問い合わせなければ場所がわかりません
     .part-of-path = `{ $path }` は絶対パスではなく、{ $host } にはカレントフォルダーがありません

@@ -318,7 +318,6 @@ error-auth =
     .ticket-answer = チケットに対するサーバーの応答を使用できません: { $reason }
     .ticket-no-answer = { $seconds } 秒間、どの KDC も応答していません
     .ticket-unproven = サーバーが自身の身元を証明していません
-    .library-untold = システムは理由を示していません
     .library-none-here = このシステムには、この種のライブラリーがありません
     .library-lacks = { $library } に `{ $name }` がありません
     .cache-no-file = ファイル `{ $file }` がありません
@@ -327,7 +326,6 @@ error-auth =
     .cache-no-regular-file = 通常のファイルではありません
     .cache-several-names = 複数の名前 (ハードリンク) があります
     .cache-others-write = ほかのユーザーが書き込めます
-    .cache-no-library = このシステムには、これを読み取るライブラリーがありません
 
 ## What a status of the server means
 

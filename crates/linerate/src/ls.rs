@@ -103,7 +103,7 @@ pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
     let held = command_sandbox::to(&rules, arguments.verbose.verbose)?;
     let mut policy = measure::demanded(&credentials::demands(&arguments.login)?);
     policy.reconnect = Some(RECONNECT_MAX);
-    policy.posix = cfg!(unix);
+    policy.posix = os::HAS_POSIX_FILES;
     let found = credentials::find(&arguments.login, &place, Client::Here, &of_file)?;
     held.ready()?;
     let session = connect(&place, &found, &policy)?;

@@ -24,21 +24,14 @@ pub fn run() -> Result<ExitCode, CommandError> {
         arguments: vec!["worker".to_owned()],
         environment: KEPT_VARIABLES.map(str::to_owned).into(),
     };
-    let worker = cfg!(target_os = "linux").then_some(&worker);
+    let worker = os::sandbox::IS_KNOWN.then_some(&worker);
     let ended = measure::trial_main(io::stdin(), io::stdout(), worker, end_orphan);
     Ok(code_of(ended))
 }
 
 /// Does the part of a trial that speaks to servers, without rights.
-#[cfg(unix)]
 pub fn work() -> Result<ExitCode, CommandError> {
     Ok(code_of(measure::worker_main(io::stdout(), end_orphan)))
-}
-
-#[cfg(not(unix))]
-pub fn work() -> Result<ExitCode, CommandError> {
-    let sentence = locale::say("error-check.worker-alone");
-    Err(CommandError::new(crate::failure::Kind::Usage, sentence))
 }
 
 fn code_of(ended: Result<(), Failed>) -> ExitCode {

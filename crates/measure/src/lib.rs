@@ -41,29 +41,28 @@ pub use fio_folder::fio_command;
 pub use host_counters::Counters;
 pub use iperf3_server::{FarServer, IPERF3_PORT};
 pub use path_mtu_probe::{MtuTarget, probe_main};
-pub use sandboxed_worker::Worker;
-#[cfg(unix)]
-pub use sandboxed_worker::worker_main;
+pub use sandboxed_worker::{Worker, worker_main};
 pub use second_mount::{UNTRUSTED, mount_for_this_thread};
 pub use share_workload::{agreed, demanded, login};
 pub use stop_request::Stop;
 pub use trial_launcher::{Kept, Runner};
 pub use trial_process::{Failed, check, trial, trial_main};
 
-/// What TCP knows, as it is recorded.
-fn tcp_detail(tcp: &smb::TcpFacts) -> record::TcpDetail {
-    record::TcpDetail {
+/// What TCP knows, as it is recorded; none where the system does not say what sending waited for.
+fn tcp_detail(tcp: &os::network::TcpFacts) -> Option<record::TcpDetail> {
+    let sending = tcp.sending?;
+    Some(record::TcpDetail {
         segment: tcp.segment,
         round_trip_min: tcp.round_trip_min.into(),
         congestion_window: tcp.congestion_window,
         far_window: tcp.far_window,
         out_of_order: tcp.out_of_order,
-        busy: tcp.busy.into(),
-        receiver_limited: tcp.receiver_limited.into(),
-        sender_limited: tcp.sender_limited.into(),
+        busy: sending.busy.into(),
+        receiver_limited: sending.receiver_limited.into(),
+        sender_limited: sending.sender_limited.into(),
         sent: tcp.sent.or(tcp.acknowledged).map(record::Bytes::new),
         received: tcp.received.map(record::Bytes::new),
-    }
+    })
 }
 
 /// Random bytes from the system.

@@ -14,7 +14,7 @@ const BUFFER_BYTES: RangeInclusive<u64> = 4 << 10..=1 << 30;
 
 /// What was asked for, once it is known to make sense. The source address is not among it: it belongs to a
 /// connection.
-pub(crate) fn options(wanted: &SocketOptions) -> Result<smb::SocketOptions, Error> {
+pub(crate) fn options(wanted: &SocketOptions) -> Result<os::network::SocketOptions, Error> {
     let usage = |reason: Message| Err(Error::Usage { reason });
     if let Some(segment) = wanted.segment.filter(|it| !SEGMENT_BYTES.contains(it)) {
         let (least, most) = (SEGMENT_BYTES.start(), SEGMENT_BYTES.end());
@@ -52,7 +52,7 @@ pub(crate) fn options(wanted: &SocketOptions) -> Result<smb::SocketOptions, Erro
         CongestionControl::Cubic => "cubic",
         CongestionControl::Bbr => "bbr",
     });
-    Ok(smb::SocketOptions {
+    Ok(os::network::SocketOptions {
         receive_buffer: buffer(wanted.receive_buffer),
         send_buffer: buffer(wanted.send_buffer),
         segment: wanted.segment,

@@ -2,21 +2,23 @@
 
 use std::time::Duration;
 
+use os::network::{SendingTimes, TcpFacts};
 use record::{EngineClock, TcpClock};
-use smb::{ChannelStatus, TcpFacts};
+use smb::ChannelStatus;
 
 /// What TCP did from one moment to another, so far apart; none where the system does not say.
 pub(crate) fn tcp(before: &TcpFacts, after: &TcpFacts, total: Duration) -> Option<TcpClock> {
-    let time = |of: fn(&TcpFacts) -> Duration| {
-        let grown = of(after).saturating_sub(of(before));
+    let (sending_before, sending_after) = (before.sending?, after.sending?);
+    let time = |of: fn(&SendingTimes) -> Duration| {
+        let grown = of(&sending_after).saturating_sub(of(&sending_before));
         // The kernel counts in ticks, so that one may be too many.
         grown.min(total).into()
     };
     Some(TcpClock {
         total: total.into(),
-        busy: time(|facts| facts.busy),
-        receiver_limited: time(|facts| facts.receiver_limited),
-        sender_limited: time(|facts| facts.sender_limited),
+        busy: time(|times| times.busy),
+        receiver_limited: time(|times| times.receiver_limited),
+        sender_limited: time(|times| times.sender_limited),
         segments: after.segments?.saturating_sub(before.segments?),
         retransmits: after.retransmits.saturating_sub(before.retransmits),
     })
@@ -70,9 +72,11 @@ mod tests {
         let facts = |factor: u32| TcpFacts {
             retransmits: 2 * u64::from(factor),
             segments: Some(100 * u64::from(factor)),
-            busy: Duration::from_millis(900) * factor,
-            receiver_limited: Duration::from_millis(300) * factor,
-            sender_limited: Duration::from_millis(100) * factor,
+            sending: Some(SendingTimes {
+                busy: Duration::from_millis(900) * factor,
+                receiver_limited: Duration::from_millis(300) * factor,
+                sender_limited: Duration::from_millis(100) * factor,
+            }),
             ..TcpFacts::default()
         };
         let clock = tcp(&facts(1), &facts(2), second).unwrap();

@@ -182,7 +182,6 @@ mod tests {
         )
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_process_that_asks_nonsense_is_not_left_waiting() {
         // Its standard input is the socket: it asks by a message that is none, and waits for an answer.

@@ -1,23 +1,35 @@
-//! What needs care with the operating system: opening files that linerate keeps or that a person
-//! names (`file`), folders of our own where others may write (`folder_in_world_writable`), giving up
-//! rights before bytes of strangers are parsed (`sandbox`), and mounts that no other process sees.
+//! What differs between systems, and what needs care with any of them: files that linerate keeps or that a person names
+//! (`file`), files that it copies (`local_file`) or that must be the user's own (`owned_file`), folders of our own where
+//! others may write (`folder_in_world_writable`), connections and interfaces (`network`), libraries (`shared_library`),
+//! giving up rights before bytes of strangers are parsed (`sandbox`), and mounts that no other process sees.
 
 pub mod file;
+#[cfg(unix)]
 pub mod folder_in_world_writable;
+pub mod local_file;
+pub mod network;
+pub mod owned_file;
+#[cfg(unix)]
 pub mod sandbox;
+pub mod shared_library;
+#[cfg(windows)]
+mod windows;
 
-/// Whether this process has root's rights.
+/// Whether files of this machine have the names, modes and symbolic links of POSIX; else they are those of Windows.
+pub const HAS_POSIX_FILES: bool = cfg!(unix);
+
+/// Whether this process has root's rights; on Windows, whether it is elevated.
 #[cfg(unix)]
 #[must_use]
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether this process has root's rights: there is no such user here.
-#[cfg(not(unix))]
+/// Whether this process has root's rights; on Windows, whether it is elevated.
+#[cfg(windows)]
 #[must_use]
 pub fn is_root() -> bool {
-    false
+    windows::is_elevated()
 }
 
 /// Processor time of the programs that this process has started and waited for, user and system

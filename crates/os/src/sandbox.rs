@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Stat;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+/// Whether a process can give up rights on this system.
+pub const IS_KNOWN: bool = cfg!(target_os = "linux");
+
 /// Less than any dump has. By 0, a program that Linux pipes dumps to would get them all the same; by 1 it does not
 /// (`core_pattern` of `core(5)`, `coredump_pipe` of the kernel).
 const CORE_BYTES_MAX: u64 = 1;

@@ -2,7 +2,7 @@
 //! that no file takes more memory than its limit allows.
 
 use std::fmt;
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File, FileType};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -52,18 +52,10 @@ pub fn message_of(error: &io::Error) -> Message {
 /// # Errors
 /// When it is none, or cannot be opened.
 pub fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
     // Some devices do something when they are opened.
     refuse_others(fs::metadata(path)?.file_type())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // Another file may stand there by now, as a pipe without a writer.
-        let without_waiting = rustix::fs::OFlags::NONBLOCK.bits();
-        options.custom_flags(without_waiting.cast_signed());
-    }
-    let file = options.open(path)?;
+    // Another file may stand there by now, as a pipe without a writer.
+    let file = os::file::open_without_waiting(path)?;
     refuse_others(file.metadata()?.file_type())?;
     Ok(file)
 }

@@ -8,12 +8,13 @@ use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
+use os::network::TcpFacts;
 use smb_proto::multichannel_plan::Pair;
 use smb_proto::{Channel, ChannelNumber, ChannelStatistics, Event, OriginPart, Time, Transmission};
 
 use crate::auth::{AuthError, Exchange};
 use crate::signal::{Signal, lock};
-use crate::socket::{self, Alarm, Handle, TcpFacts, Watched};
+use crate::socket::{self, Alarm, Handle, Watched};
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::std_or_shuttle::{Condvar, Mutex, now};
 
@@ -401,7 +402,7 @@ impl Driver {
                     self.channel.received(count, now);
                     taken += count;
                     // Where the far end has ended, that is still to be read.
-                    if count < room && socket::SHORT_READ_MEANS_EMPTY && !stream.is_over() {
+                    if count < room && os::network::SHORT_READ_MEANS_EMPTY && !stream.is_over() {
                         more = false;
                         break;
                     }
@@ -506,7 +507,7 @@ fn copy_part(
 ) -> Result<usize, FileFailure> {
     let most = usize::try_from(length).unwrap_or(COPY_BYTES);
     let mut bytes = vec![0; most.min(COPY_BYTES)];
-    match socket::read_at(file, offset, &mut bytes) {
+    match os::local_file::read_at(file, offset, &mut bytes) {
         Ok(0) => Err(FileFailure::OfFile(io::ErrorKind::UnexpectedEof.into())),
         Ok(count) => stream
             .send(&bytes[..count], false)

@@ -80,10 +80,6 @@ pub use smb_proto::session::{
     SigningPolicy,
 };
 pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
-pub use socket::{
-    EchoSocket, LocalEnd, SocketOptions, TcpFacts, congestion_control, echo_socket, tcp_facts,
-    whole_segments,
-};
 pub use tickets::{TicketCache, TicketError, TicketUse, has_kerberos_library, ticket};
 pub use token_broker::{Broker, serve as serve_tokens};
 pub use tree::{Replace, Tree};

@@ -126,7 +126,7 @@ impl<'a> Connections<'a> {
             let found = credentials::find(login, share, Client::Here, self.of_file)?;
             let demands = self.demands_of(&found.credentials);
             let mut policy = measure::demanded(&demands);
-            policy.posix = cfg!(unix) && !self.arguments.no_posix;
+            policy.posix = os::HAS_POSIX_FILES && !self.arguments.no_posix;
             let session = connect(share, &found, &policy)?;
             session.obey(self.stop);
             let (enough, rejected) = add_channels(&session, self.arguments.channels)?;

@@ -54,7 +54,9 @@ fn run_with(
     let spans = Spans::new(&workload.timing)?;
     check(workload)?;
     let options = crate::socket_options::options(&workload.socket)?;
-    options.check()?;
+    options
+        .check()
+        .map_err(|source| smb::Error::Sockets { source })?;
     let begun = Instant::now();
     let server = SocketAddr::new(workload.server, workload.port);
     let connector = Connector {
@@ -63,7 +65,7 @@ fn run_with(
         source: workload.socket.source,
         timeout: patience.connect,
     };
-    let stream = connector.connect(&smb::SocketOptions::default())?;
+    let stream = connector.connect(&os::network::SocketOptions::default())?;
     let control = Control {
         stream,
         server,
@@ -117,7 +119,7 @@ fn connections(
             bytes: Bytes::new(bytes),
             round_trip: tcp.map(|tcp| tcp.round_trip.into()),
             retransmits: tcp.map(|tcp| tcp.retransmits),
-            tcp: tcp.as_ref().map(crate::tcp_detail),
+            tcp: tcp.as_ref().and_then(crate::tcp_detail),
             congestion_control: stream.congestion_control(),
             clock: before
                 .as_ref()

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use os::network::{self, SocketOptions, TcpFacts};
 use record::Direction;
-use smb::{SocketOptions, TcpFacts};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use super::BLOCK_BYTES;
@@ -162,18 +162,18 @@ impl Stream {
 
     /// What TCP knows about the connection.
     pub(super) fn tcp(&self) -> Option<TcpFacts> {
-        smb::tcp_facts(&SockRef::from(&self.socket))
+        network::tcp_facts(&SockRef::from(&self.socket))
     }
 
     /// How our end sends.
     pub(super) fn congestion_control(&self) -> Option<String> {
-        smb::congestion_control(&SockRef::from(&self.socket))
+        network::congestion_control(&SockRef::from(&self.socket))
     }
 }
 
 /// Bytes that the far end's TCP has acknowledged, where the system says so.
 fn acknowledged(socket: &TcpStream) -> Option<u64> {
-    smb::tcp_facts(&SockRef::from(socket))?.acknowledged
+    network::tcp_facts(&SockRef::from(socket))?.acknowledged
 }
 
 #[cfg(test)]

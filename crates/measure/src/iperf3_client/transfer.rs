@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use locale::say;
+use os::network::TcpFacts;
 use record::{Direction, Sample, TrialLine};
-use smb::TcpFacts;
 
 use super::BLOCK_BYTES;
 use super::control::{self, Control, FarResults, state};

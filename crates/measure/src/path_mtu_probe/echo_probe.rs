@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use locale::say;
-use smb::{EchoSocket, LocalEnd};
+use os::network::{EchoSocket, LocalEnd, echo_socket};
 
 use super::{MtuTarget, Probes};
 use crate::{Error, fill_random};
@@ -62,9 +62,9 @@ impl Echoes {
             address: None,
             nic: Some(target.nic.clone()),
         };
-        let socket = smb::echo_socket(remote, &local)
+        let socket = echo_socket(remote, &local)
             // Whoever may not choose the interface leaves it to the routes.
-            .or_else(|_| smb::echo_socket(remote, &LocalEnd::default()))
+            .or_else(|_| echo_socket(remote, &LocalEnd::default()))
             .map_err(|source| Error::System {
                 action: say("error-measure.echo-socket"),
                 source,

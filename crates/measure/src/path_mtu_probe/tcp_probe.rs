@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use smb::LocalEnd;
+use os::network::{LocalEnd, tcp_facts, whole_segments};
 use socket2::Socket;
 
 use super::{MtuTarget, Probes};
@@ -76,7 +76,7 @@ impl Segments {
             saw_too_big: false,
         };
         let first = segments.connect()?;
-        let facts = smb::tcp_facts(&first.socket)?;
+        let facts = tcp_facts(&first.socket)?;
         segments.far_mtu = facts.segment + facts.option_bytes + segments.header_bytes();
         segments.round_trip = facts.round_trip_min;
         segments.idle.push(first);
@@ -88,7 +88,7 @@ impl Segments {
     }
 
     fn connect(&self) -> Option<Connection> {
-        let socket = smb::whole_segments(self.server, &self.local, CONNECT_LIMIT).ok()?;
+        let socket = whole_segments(self.server, &self.local, CONNECT_LIMIT).ok()?;
         Some(Connection { socket, sent: 0 })
     }
 
@@ -100,7 +100,7 @@ impl Segments {
             Some(connection) => connection,
             None => self.connect()?,
         };
-        let facts = smb::tcp_facts(&connection.socket)?;
+        let facts = tcp_facts(&connection.socket)?;
         let payload = size.checked_sub(self.header_bytes() + facts.option_bytes)?;
         let acknowledged = facts.acknowledged? + u64::from(payload);
         let end = connection.sent + payload as usize;
@@ -160,7 +160,7 @@ impl Probes for Segments {
 
 impl UnderWay {
     fn state(&self) -> State {
-        let Some(facts) = smb::tcp_facts(&self.connection.socket) else {
+        let Some(facts) = tcp_facts(&self.connection.socket) else {
             return State::Lost;
         };
         let acknowledged = facts.acknowledged.unwrap_or(0);

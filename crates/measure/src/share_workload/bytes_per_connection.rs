@@ -22,7 +22,7 @@ pub(crate) fn connections(
             bytes: Bytes::new(bytes),
             round_trip: channel.tcp.map(|tcp| tcp.round_trip.into()),
             retransmits: channel.tcp.map(|tcp| tcp.retransmits),
-            tcp: channel.tcp.as_ref().map(crate::tcp_detail),
+            tcp: channel.tcp.as_ref().and_then(crate::tcp_detail),
             congestion_control: channel.congestion_control.clone(),
             clock: None,
         }

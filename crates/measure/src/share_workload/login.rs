@@ -3,12 +3,13 @@
 use std::net::IpAddr;
 
 use locale::Message;
+use os::network::LocalEnd;
 use record::{
     BitsPerSecond, Bytes, Credentials, Identity, ServerInterface, ShareAddress, ShareWorkload,
     SmbSession,
 };
 use smb::copy::Place;
-use smb::{LocalEnd, Login, Mechanism, Negotiated, Pair, Policy, Referrals, Server, Session, Tree};
+use smb::{Login, Mechanism, Negotiated, Pair, Policy, Referrals, Server, Session, Tree};
 use zeroize::Zeroizing;
 
 use super::session_policy::algorithms;

@@ -292,8 +292,8 @@ impl Transfer {
         let mut used = connections(&self.before, &self.after, self.directions);
         for (used, after) in used.iter_mut().zip(&self.after) {
             let whole = tcp_and_engine_clock::same(last, after).and_then(|last| last.tcp);
+            let whole = whole.as_ref().and_then(crate::tcp_detail);
             if let (Some(tcp), Some(whole)) = (&mut used.tcp, whole) {
-                let whole = crate::tcp_detail(&whole);
                 (tcp.sent, tcp.received) = (whole.sent, whole.received);
             }
             let before =

@@ -7,14 +7,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use locale::{Message, say};
+use os::file::Held;
+use os::local_file::{self, Facts};
 use smb_proto::session::FileTimes;
 
 use super::entry::{ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind};
-use super::local_platform::Held;
+use super::filetime;
 use super::name;
 use super::partial_file_options::{Begin, Finish};
 use super::resume_record::{self, Identity, Record};
-use super::{filetime, local_platform};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
 use crate::single_path_operations::NotKept;
@@ -26,8 +27,8 @@ const HOLE_BYTES: usize = 64 << 10;
 
 /// A path of this machine that a person means, with its links followed: none is followed from then on.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, Error> {
-    local_platform::resolve(path)
-        .map_err(|source| failed(say("error-smb.cannot-follow"), path, source))
+    os::file::resolve(path)
+        .map_err(|error| failed(say("error-smb.cannot-follow"), path, error.into_io()))
 }
 
 pub(super) fn stat(path: &Path) -> Result<Entry, Error> {
@@ -35,7 +36,8 @@ pub(super) fn stat(path: &Path) -> Result<Entry, Error> {
     let metadata = Held::enter(path).and_then(|at| at.path().symlink_metadata());
     let metadata =
         metadata.map_err(|source| failed(say("error-smb.cannot-examine"), path, source))?;
-    Ok(entry(name.into_owned(), &metadata))
+    let facts = local_file::facts_of_unopened(&metadata);
+    Ok(entry(name.into_owned(), &metadata, facts))
 }
 
 pub(super) fn list(
@@ -59,7 +61,8 @@ pub(super) fn list(
         let metadata = metadata.map_err(|source| {
             failed(say("error-smb.cannot-examine"), &folder.join(name), source)
         })?;
-        Ok(entry(name.to_owned(), &metadata))
+        let facts = local_file::facts_of_unopened(&metadata);
+        Ok(entry(name.to_owned(), &metadata, facts))
     }))
 }
 
@@ -88,7 +91,7 @@ fn or_here(path: &Path) -> &Path {
 pub(super) fn make_folder(path: &Path, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
     let failed = |source| failed(say("error-smb.cannot-make-folder"), path, source);
     let at = Held::enter(path).map_err(failed)?;
-    match local_platform::folder_builder(mode).create(at.path()) {
+    match local_file::folder_builder(mode).create(at.path()) {
         Ok(()) => Ok(Some(None)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             if fs::symlink_metadata(at.path()).is_ok_and(|metadata| metadata.is_dir()) {
@@ -116,13 +119,13 @@ pub(super) fn make_link(path: &Path, target: &str, replace: Replace) -> Result<(
     };
     let at = Held::enter(path).map_err(failed)?;
     if replace == Replace::Never {
-        return local_platform::symlink(target, at.path()).map_err(failed);
+        return local_file::symlink(target, at.path()).map_err(failed);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let part = at.sibling(name::of_part(&name));
     // What an earlier run left.
     let _ = fs::remove_file(&part);
-    local_platform::symlink(target, &part).map_err(failed)?;
+    local_file::symlink(target, &part).map_err(failed)?;
     fs::rename(&part, at.path()).map_err(|source| {
         let _ = fs::remove_file(&part);
         failed(source)
@@ -155,7 +158,7 @@ pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<
 pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<NotKept, Error> {
     // Somebody else may have put a link or a pipe in its place.
     Held::enter(path)
-        .and_then(|at| local_platform::without_links(OpenOptions::new().read(true)).open(at.path()))
+        .and_then(|at| local_file::open_to_set_times(at.path()))
         .and_then(|folder| set_times(&folder, path, times))
         .map_err(|source| failed(say("error-smb.cannot-set-time"), path, source))
 }
@@ -173,7 +176,7 @@ fn set_times(file: &File, path: &Path, times: FileTimes) -> io::Result<NotKept> 
     }))
 }
 
-fn entry(name: String, metadata: &Metadata) -> Entry {
+fn entry(name: String, metadata: &Metadata, facts: Facts) -> Entry {
     let kind = match metadata.file_type() {
         kind if kind.is_file() => Kind::File,
         kind if kind.is_dir() => Kind::Folder,
@@ -198,17 +201,21 @@ fn entry(name: String, metadata: &Metadata) -> Entry {
         } else {
             0
         },
-        allocation: local_platform::allocation(metadata),
+        allocation: facts.allocation,
         times: FileTimes {
             creation: ticks(metadata.created()),
             access: ticks(metadata.accessed()),
             write: ticks(metadata.modified()),
-            change: local_platform::changed_at(metadata),
+            change: facts.changed.map_or(0, filetime::of_server),
         },
         attributes,
-        id: local_platform::file_id(metadata),
-        mode: local_platform::mode(metadata),
+        id: facts.id.unwrap_or(0),
+        mode: facts.mode,
     }
+}
+
+fn entry_of_open(name: String, file: &File) -> io::Result<Entry> {
+    Ok(entry(name, &file.metadata()?, local_file::facts(file)?))
 }
 
 fn file_times(times: FileTimes) -> fs::FileTimes {
@@ -233,15 +240,11 @@ impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         // Opening a pipe would wait for somebody who writes.
         let file = Held::enter(path)
-            .and_then(|at| {
-                local_platform::without_links(OpenOptions::new().read(true)).open(at.path())
-            })
+            .and_then(|at| local_file::open(OpenOptions::new().read(true), at.path()))
             .map_err(|source| failed(say("error-smb.cannot-open"), path, source))?;
-        let metadata = file
-            .metadata()
-            .map_err(|source| failed(say("error-smb.cannot-examine"), path, source))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let entry = entry(name.into_owned(), &metadata);
+        let entry = entry_of_open(name.into_owned(), &file)
+            .map_err(|source| failed(say("error-smb.cannot-examine"), path, source))?;
         if entry.kind != Kind::File {
             return Err(Error::NotCopied {
                 object: name::printable(&path.to_string_lossy()),
@@ -264,7 +267,7 @@ impl Source {
     }
 
     pub(super) fn read(&self, offset: u64, room: &mut [u8]) -> Result<(), Error> {
-        local_platform::read_exact_at(&self.file, offset, room).map_err(|source| {
+        local_file::read_exact_at(&self.file, offset, room).map_err(|source| {
             if source.kind() == io::ErrorKind::UnexpectedEof {
                 self.changed()
             } else {
@@ -292,18 +295,15 @@ impl Source {
             return None;
         }
         if self.entry.may_be_sparse() {
-            return local_platform::next_data(&self.file, from, self.entry.size);
+            return local_file::next_data(&self.file, from, self.entry.size);
         }
         Some(from..self.entry.size)
     }
 
     /// Whoever sets the time of its last change of data back changes that of any change.
     pub(super) fn check_unchanged(&self) -> Result<(), Error> {
-        let now = self
-            .file
-            .metadata()
+        let now = entry_of_open(String::new(), &self.file)
             .map_err(|source| failed(say("error-smb.cannot-examine"), &self.path, source))?;
-        let now = entry(String::new(), &now);
         let of = |entry: &Entry| (entry.size, entry.times.write, entry.times.change);
         if of(&now) == of(&self.entry) {
             Ok(())
@@ -401,7 +401,7 @@ impl Part {
         let written = if self.is_sparse {
             self.write_around_holes(offset, bytes)
         } else {
-            local_platform::write_all_at(&self.file, offset, bytes)
+            local_file::write_all_at(&self.file, offset, bytes)
         };
         written.map_err(|source| failed(say("error-smb.cannot-write"), &self.path, source))
     }
@@ -410,7 +410,7 @@ impl Part {
         let mut offset = offset;
         for run in bytes.chunks(HOLE_BYTES) {
             if run.iter().any(|byte| *byte != 0) {
-                local_platform::write_all_at(&self.file, offset, run)?;
+                local_file::write_all_at(&self.file, offset, run)?;
             }
             offset += run.len() as u64;
         }
@@ -429,19 +429,15 @@ impl Part {
         };
         let written = (|| {
             let mut options = OpenOptions::new();
-            local_platform::without_links(options.write(true));
-            let mut file = options
-                .clone()
-                .create(true)
-                .truncate(false)
-                .open(&self.record)?;
-            let there = file.metadata()?;
-            if !there.is_file() || !local_platform::is_ours(&there) {
+            options.write(true);
+            let mut file =
+                local_file::open(options.clone().create(true).truncate(false), &self.record)?;
+            if !file.metadata()?.is_file() || !local_file::is_ours(&file) {
                 // What another user has put there, or a second name of some file.
                 fs::remove_file(&self.record)?;
-                file = options.create_new(true).open(&self.record)?;
+                file = local_file::open(options.create_new(true), &self.record)?;
             }
-            local_platform::write_all_at(&file, 0, record.to_text().as_bytes())?;
+            local_file::write_all_at(&file, 0, record.to_text().as_bytes())?;
             file.sync_data()
         })();
         written.map_err(|source| failed(say("error-smb.cannot-write"), &self.record, source))
@@ -482,12 +478,12 @@ impl Part {
         }
         let finished = (|| {
             self.file.set_len(finish.size)?;
-            if finish.sync || local_platform::tells_late(&self.file) {
+            if finish.sync || local_file::tells_late(&self.file) {
                 self.file.sync_data()?;
             }
             let replaced =
                 there.filter(|there| finish.replace == Replace::Existing && there.is_file());
-            local_platform::publish(&self.file, finish.mode, replaced.as_ref())?;
+            local_file::publish(&self.file, finish.mode, replaced.as_ref())?;
             let not_kept = set_times(&self.file, &self.to, finish.times)?;
             if finish.attributes & ATTRIBUTE_READ_ONLY != 0 && finish.mode.is_none() {
                 let mut permissions = self.file.metadata()?.permissions();
@@ -499,7 +495,7 @@ impl Part {
         let not_kept = finished
             .map_err(|source| failed(say("error-smb.cannot-finish"), &self.path, source))?;
         let renamed = match finish.replace {
-            Replace::Never => local_platform::rename_to_new(&self.part, self.at.path()),
+            Replace::Never => local_file::rename_to_new(&self.part, self.at.path()),
             Replace::Existing => fs::rename(&self.part, self.at.path()),
         };
         renamed.map_err(|source| match source.kind() {
@@ -529,10 +525,12 @@ impl Drop for Part {
 fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
     let failed = |source| failed(say("error-smb.cannot-create"), shown, source);
     let mut options = OpenOptions::new();
-    local_platform::without_links(options.read(true).write(true));
-    let create = || options.clone().create_new(true).open(path);
+    options.read(true).write(true);
+    let create = || local_file::open(options.clone().create_new(true), path);
     let file = match create() {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            local_file::open(&options, path)
+        }
         created => created,
     };
     let file = file.map_err(failed)?;
@@ -540,8 +538,8 @@ fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
     if !metadata.is_file() {
         return Err(obstructed(shown));
     }
-    if local_platform::is_ours(&metadata) {
-        local_platform::make_private(&file).map_err(failed)?;
+    if local_file::is_ours(&file) {
+        local_file::make_private(&file).map_err(failed)?;
         return Ok((file, metadata.len()));
     }
     fs::remove_file(path).map_err(failed)?;
@@ -565,16 +563,14 @@ fn claim(file: &File, path: &Path, shown: &Path) -> Result<Metadata, Error> {
         .metadata()
         .map_err(|source| failed(say("error-smb.cannot-examine"), shown, source))?;
     // Who had it may have completed it after it was opened here: then it is somebody's file.
-    match path.symlink_metadata() {
-        Ok(there) if local_platform::is_same(&there, &metadata) => Ok(metadata),
-        _ => Err(busy()),
+    match local_file::is_at(file, path) {
+        true => Ok(metadata),
+        false => Err(busy()),
     }
 }
 
 fn read_record(path: &Path) -> Option<Record> {
-    let file = local_platform::without_links(OpenOptions::new().read(true))
-        .open(path)
-        .ok()?;
+    let file = local_file::open(OpenOptions::new().read(true), path).ok()?;
     let mut text = Vec::new();
     file.take(resume_record::BYTES_MAX as u64)
         .read_to_end(&mut text)

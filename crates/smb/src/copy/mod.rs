@@ -19,7 +19,6 @@ mod folder_name_matching;
 mod hash;
 mod large_file_transfer;
 mod local_files;
-mod local_platform;
 mod mirror_surplus;
 pub(crate) mod name;
 mod partial_file_options;

@@ -112,7 +112,7 @@ fn check_as_windows(name: &str, holder: Holder, names: Names) -> Result<(), Mess
 /// out that leads out of its folder.
 pub(crate) fn for_local(name: &str, names: Names, rules: Rules) -> Result<String, Message> {
     check_from_server(name, rules)?;
-    if cfg!(windows) {
+    if !os::HAS_POSIX_FILES {
         // It can hold the stand-ins, and not what they stand for.
         check_as_windows(name, Holder::ThisSystem, Names::Refuse)?;
         return Ok(name.to_owned());
@@ -426,7 +426,10 @@ mod tests {
                 assert_eq!(for_share(name, names, Rules::Posix).as_deref(), Ok(name));
             }
             let back = for_local(name, Names::Refuse, Rules::Posix);
-            assert!(cfg!(windows) || back.as_deref() == Ok(name), "{back:?}");
+            assert!(
+                !os::HAS_POSIX_FILES || back.as_deref() == Ok(name),
+                "{back:?}"
+            );
         }
         for hostile in ["", ".", "..", "../etc", "a/b", "a\0b"] {
             for names in [Names::Refuse, Names::Map] {
@@ -436,7 +439,10 @@ mod tests {
         }
         // What was mapped when the share was one of Windows still comes home.
         let home = for_local("a\u{f022}b", Names::Map, Rules::Posix);
-        assert!(cfg!(windows) || home.as_deref() == Ok("a:b"), "{home:?}");
+        assert!(
+            !os::HAS_POSIX_FILES || home.as_deref() == Ok("a:b"),
+            "{home:?}"
+        );
         for hostile in [".\u{f029}", "\u{f029}\u{f029}"] {
             assert!(for_local(hostile, Names::Map, Rules::Posix).is_err());
         }
@@ -492,7 +498,7 @@ mod tests {
         ] {
             let refused = check_as_windows(hostile, Holder::ThisSystem, Names::Refuse);
             assert!(refused.is_err(), "{hostile:?}");
-            assert!(!cfg!(windows) || for_local(hostile, Names::Map, Rules::Windows).is_err());
+            assert!(os::HAS_POSIX_FILES || for_local(hostile, Names::Map, Rules::Windows).is_err());
         }
         assert!(check_as_windows("a.b c", Holder::ThisSystem, Names::Refuse).is_ok());
     }

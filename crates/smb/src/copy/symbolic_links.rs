@@ -29,7 +29,7 @@ impl Place {
     /// Whether links are links here, and can be made.
     pub(super) fn has_links(&self) -> bool {
         match self {
-            Self::Local(_) => cfg!(unix),
+            Self::Local(_) => os::HAS_POSIX_FILES,
             Self::Share { tree, .. } => tree.is_posix(),
         }
     }

@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use os::network::TcpFacts;
 use smb_proto::ChannelNumber;
 
 use super::Session;
 use crate::channel_driver::Link;
 use crate::signal::lock;
-use crate::socket::TcpFacts;
 
 /// One channel at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use locale::say;
+use os::network::interface_addresses;
 use smb_proto::multichannel_plan::{LocalAddress, LocalNic};
 
 use super::system;
 use crate::error::Error;
-use crate::socket;
 
 /// This machine's interfaces that are up, without the loopback, as
 /// [`Session::add_channels`](crate::Session::add_channels) takes them.
@@ -15,7 +15,7 @@ use crate::socket;
 /// # Errors
 /// When the system does not tell.
 pub fn local_nics() -> Result<Vec<LocalNic>, Error> {
-    let addresses = socket::interface_addresses()
+    let addresses = interface_addresses()
         .map_err(|source| system(say("error-smb.cannot-list-nics"), source))?;
     let mut nics: Vec<LocalNic> = Vec::new();
     for found in addresses {
@@ -38,7 +38,7 @@ pub fn local_nics() -> Result<Vec<LocalNic>, Error> {
 
 /// The interface an address belongs to, where the system tells.
 pub(super) fn nic_of(address: IpAddr) -> Option<String> {
-    let addresses = socket::interface_addresses().ok()?;
+    let addresses = interface_addresses().ok()?;
     addresses
         .into_iter()
         .find(|found| found.address == address)

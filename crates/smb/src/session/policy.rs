@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use os::network::SocketOptions;
 use smb_proto::multichannel_plan::{LinerateRules, LocalNic};
 use smb_proto::session::{
     Cipher, Dialect, EncryptionPolicy, Identity, SessionSettings, SigningAlgorithm, SigningPolicy,
@@ -10,7 +11,6 @@ use smb_proto::session::{
 use super::random;
 use crate::auth::Login;
 use crate::error::Error;
-use crate::socket::SocketOptions;
 
 /// A server as the user typed it. Its addresses are looked up here, and each is tried.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use os::network::LocalEnd;
 use smb_proto::multichannel_plan::Pair;
 
 use super::Shared;
 use crate::channel_driver::Link;
 use crate::signal::lock;
-use crate::socket::LocalEnd;
 
 /// A path to the server.
 #[derive(Clone)]

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use locale::say;
+use os::network::LocalEnd;
 use smb_proto::BlockPool;
 use smb_proto::session::Request;
 
@@ -15,7 +16,6 @@ use crate::error::Error;
 use crate::reconnect;
 use crate::signal::lock;
 use crate::smb1_only_probe;
-use crate::socket::LocalEnd;
 use crate::std_or_shuttle::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::std_or_shuttle::{Mutex, now, thread};
 
@@ -54,7 +54,10 @@ impl Session {
         links: Links,
         home: Option<Weak<Shared>>,
     ) -> Result<Self, Error> {
-        policy.sockets.check()?;
+        policy
+            .sockets
+            .check()
+            .map_err(|source| Error::Sockets { source })?;
         let shared = Shared::new(server, login, policy, pool, links, home)?;
         let session = Self {
             shared: Arc::new(shared),

@@ -4,9 +4,11 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
+use os::network::{LocalEnd, SocketOptions};
+
 use super::Server;
 use crate::error::Error;
-use crate::socket::{self, Connection, LocalEnd, SocketOptions};
+use crate::socket::{self, Connection};
 
 /// How long each of several addresses is waited for before any is waited for in earnest. Whoever loses one
 /// SYN sends another after a second.

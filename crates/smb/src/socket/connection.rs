@@ -9,7 +9,7 @@ use mio::event::Event;
 use mio::{Events, Interest, Poll, Token};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use super::{LocalEnd, SocketOptions, TcpFacts, imp};
+use os::network::{self, LocalEnd, SocketOptions, TcpFacts};
 
 const SOCKET: Token = Token(0);
 const ALARM: Token = Token(1);
@@ -40,7 +40,7 @@ pub(crate) fn connect(
     socket.set_tcp_nodelay(true)?;
     options.apply(&socket)?;
     let not_bound_because = match &local.nic {
-        Some(nic) => imp::bind_to_nic(&socket, nic)
+        Some(nic) => network::bind_to_nic(&socket, nic)
             .err()
             .map(|error| format!("cannot bind to the interface `{nic}`: {error}")),
         None => None,
@@ -112,19 +112,19 @@ impl Watched {
 
     /// Sends some of these bytes; `more` come at once, so that the system need not send a short packet.
     pub(crate) fn send(&self, bytes: &[u8], more: bool) -> io::Result<usize> {
-        imp::send(&self.stream, bytes, more)
+        network::send(&self.stream, bytes, more)
     }
 
     /// Sends some bytes of a file without copying them. None: the file has ended. Not every system and
     /// file system can do it, and an error may be the file's or the connection's.
     pub(crate) fn send_file(&self, file: &File, offset: u64, length: u64) -> io::Result<usize> {
-        imp::send_file(&self.stream, file, offset, length)
+        network::send_file(&self.stream, file, offset, length)
     }
 
     /// Has the socket count as readable only when so many bytes have arrived, or nothing more can.
     /// Where the system cannot do this, nothing changes but the cost.
     pub(crate) fn wake_at(&self, bytes: usize) {
-        imp::wake_at(&self.stream, bytes);
+        network::wake_at(&self.stream, bytes);
     }
 
     /// From now on also tells when there is room to send. If there is by now, it says so at once.
@@ -151,12 +151,12 @@ impl Watched {
     }
 
     pub(crate) fn facts(&self) -> Option<TcpFacts> {
-        imp::tcp_facts(&SockRef::from(&self.stream))
+        network::tcp_facts(&SockRef::from(&self.stream))
     }
 
     /// The congestion control by which our end sends, where the system says so.
     pub(crate) fn congestion_control(&self) -> Option<String> {
-        imp::congestion_control(&SockRef::from(&self.stream))
+        network::congestion_control(&SockRef::from(&self.stream))
     }
 
     /// The same connection, for others.
@@ -170,7 +170,7 @@ pub(crate) struct Handle(Socket);
 
 impl Handle {
     pub(crate) fn facts(&self) -> Option<TcpFacts> {
-        imp::tcp_facts(&self.0)
+        network::tcp_facts(&self.0)
     }
 
     /// Ends it, whoever else has it.
@@ -185,7 +185,6 @@ mod tests {
     use std::io::Write as _;
     use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
-    use super::super::{congestion_control, tcp_facts};
     use super::*;
 
     #[test]
@@ -249,28 +248,6 @@ mod tests {
         assert!(reason.contains("no-such-nic"), "{reason}");
     }
 
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn tcp_tells_its_round_trip() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let remote = listener.local_addr().expect("it is bound");
-        let local = LocalEnd {
-            address: None,
-            nic: Some("lo".to_owned()),
-        };
-        let connection = connect(
-            remote,
-            &local,
-            &SocketOptions::default(),
-            Duration::from_secs(2),
-        )
-        .expect("it listens");
-        assert_eq!(connection.not_bound_because, None);
-        let facts = tcp_facts(&SockRef::from(&connection.stream)).expect("Linux tells");
-        assert!(facts.round_trip > Duration::ZERO && facts.round_trip < Duration::from_secs(1));
-        assert_eq!(facts.retransmits, 0);
-    }
-
     /// Both are one piece of news for who waits, and who then reads less than there is room for has not heard the
     /// second.
     #[test]
@@ -296,28 +273,5 @@ mod tests {
         }
         assert_eq!(heard, b"the last");
         assert_eq!(watched.read(&mut buffer).expect("its end"), 0);
-    }
-
-    /// Every Linux has Reno, and whoever may choose nothing else may choose it.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn the_congestion_control_is_that_of_the_connection() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let remote = listener.local_addr().expect("it is bound");
-        let connection = connect(
-            remote,
-            &LocalEnd::default(),
-            &SocketOptions::default(),
-            Duration::from_secs(2),
-        )
-        .expect("it listens");
-        let socket = SockRef::from(&connection.stream);
-        let system = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
-        let system = system.expect("Linux tells").trim().to_owned();
-        assert_eq!(congestion_control(&socket), Some(system));
-        socket
-            .set_tcp_congestion(b"reno")
-            .expect("it is always there");
-        assert_eq!(congestion_control(&socket).as_deref(), Some("reno"));
     }
 }

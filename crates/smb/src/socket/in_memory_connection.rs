@@ -9,9 +9,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use os::network::{LocalEnd, SocketOptions, TcpFacts};
 use shuttle::rand::{Rng, thread_rng};
 
-use super::{LocalEnd, SocketOptions, TcpFacts};
 use crate::signal::lock;
 use crate::std_or_shuttle::{Condvar, Mutex};
 

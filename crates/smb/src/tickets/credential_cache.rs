@@ -3,17 +3,15 @@
 
 use std::env;
 use std::ffi::CString;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use locale::say;
+use os::owned_file::{self, NotOwned, OwnedFile, Owner};
 
 use super::TicketError;
 
 /// Says which cache is meant, where the default is not.
 pub(super) const CACHE_VARIABLE: &str = "KRB5CCNAME";
-/// What every file that this process has open is called by, with its number behind it.
-const OPEN_FILES: &str = "/proc/self/fd";
 
 /// Whether the user's tickets were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,21 +74,21 @@ impl TicketCache {
             return Ok(None);
         };
         let path = || file.to_owned();
-        let owned = Ownership::of(file);
-        if owned == Ownership::Another {
+        let owner = owned_file::owner(file);
+        if owner == Some(Owner::Another) {
             return Err(TicketError::Foreign { file: path() });
         }
-        if !self.is_file || !is_in_others_reach(file) {
+        if !self.is_file || !owned_file::is_in_reach_of_another(file) {
             return Ok(None);
         }
-        if owned == Ownership::Nothing {
+        if owner.is_none() {
             let text = say("error-auth.cache-no-file").with("file", file.display().to_string());
             return Err(TicketError::None { text });
         }
         if wanted == TicketUse::Tried && os::is_root() {
             return Err(TicketError::NotAskedFor { file: path() });
         }
-        match Path::new(OPEN_FILES).is_dir() {
+        match OwnedFile::has_entrances() {
             true => Opened::of(file).map(Some),
             // A system that has no names for open files.
             false => Ok(None),
@@ -100,126 +98,39 @@ impl TicketCache {
 
 /// A cache that was opened and then checked: another user can no longer exchange it.
 #[derive(Debug)]
-pub(super) struct Opened {
-    #[expect(dead_code, reason = "it is held open")]
-    file: File,
-    path: PathBuf,
-    /// A path by which this process reaches it, whatever is done to its own.
-    name: String,
-}
+pub(super) struct Opened(OwnedFile);
 
 impl Opened {
-    #[cfg(unix)]
-    fn of(path: &Path) -> Result<Self, TicketError> {
-        use std::os::fd::AsRawFd as _;
-        use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-        const FOR_OTHERS_TO_WRITE: u32 = 0o022;
-        let doubtful = |reason| TicketError::Doubtful {
-            file: path.to_owned(),
-            reason,
-        };
-        let opened = File::options()
-            .read(true)
-            // Without a wait, and no terminal of ours, should it be a pipe or a terminal.
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY)
-            .open(path);
-        let file = opened.map_err(|_refused| doubtful(say("error-auth.cache-not-opened")))?;
-        let found = file.metadata();
-        let found = found.map_err(|_unknown| doubtful(say("error-auth.cache-owner-unknown")))?;
-        if found.uid() != rustix::process::geteuid().as_raw() {
-            let file = path.to_owned();
-            return Err(TicketError::Foreign { file });
-        }
-        let reason = match &found {
-            found if !found.is_file() => say("error-auth.cache-no-regular-file"),
-            found if found.nlink() > 1 => say("error-auth.cache-several-names"),
-            found if found.mode() & FOR_OTHERS_TO_WRITE != 0 => {
-                say("error-auth.cache-others-write")
-            }
-            _ => {
-                return Ok(Self {
-                    path: path.to_owned(),
-                    name: format!("{OPEN_FILES}/{}", file.as_raw_fd()),
-                    file,
-                });
-            }
-        };
-        Err(doubtful(reason))
-    }
-
-    #[cfg(not(unix))]
     fn of(path: &Path) -> Result<Self, TicketError> {
         let file = path.to_owned();
-        let reason = say("error-auth.cache-no-library");
+        let reason = match OwnedFile::open(path) {
+            Ok(opened) => return Ok(Self(opened)),
+            Err(NotOwned::Another) => return Err(TicketError::Foreign { file }),
+            Err(NotOwned::Unopened) => say("error-auth.cache-not-opened"),
+            Err(NotOwned::OwnerUnknown) => say("error-auth.cache-owner-unknown"),
+            Err(NotOwned::NoRegularFile) => say("error-auth.cache-no-regular-file"),
+            Err(NotOwned::SeveralNames) => say("error-auth.cache-several-names"),
+            Err(NotOwned::WritableByOthers) => say("error-auth.cache-others-write"),
+        };
         Err(TicketError::Doubtful { file, reason })
     }
 
     pub(super) fn path(&self) -> PathBuf {
-        self.path.clone()
+        self.0.path().to_owned()
     }
 
     /// A path by which this process reaches it, whatever is done to its own.
     pub(super) fn name(&self) -> String {
-        self.name.clone()
+        self.0.entrance()
     }
 
     /// The same as the library has it.
     pub(super) fn cache_name(&self) -> CString {
-        CString::new(format!("FILE:{}", self.name)).expect("a number has no zero byte")
+        CString::new(format!("FILE:{}", self.name())).expect("a number has no zero byte")
     }
 }
 
-/// Whose a file is, or a link in its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ownership {
-    Ours,
-    Another,
-    Nothing,
-}
-
-impl Ownership {
-    #[cfg(unix)]
-    fn of(file: &Path) -> Self {
-        use std::os::unix::fs::MetadataExt as _;
-        let own = rustix::process::geteuid().as_raw();
-        match file.symlink_metadata() {
-            Ok(found) if found.uid() == own => Self::Ours,
-            Ok(_) => Self::Another,
-            Err(_) => Self::Nothing,
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn of(file: &Path) -> Self {
-        match file.exists() {
-            true => Self::Ours,
-            false => Self::Nothing,
-        }
-    }
-}
-
-/// Whether anybody but this user and root can put something into a folder on the way to a file.
-#[cfg(unix)]
-fn is_in_others_reach(file: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    const FOR_OTHERS_TO_WRITE: u32 = 0o022;
-    let own = rustix::process::geteuid().as_raw();
-    let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
-    let is_ours = |folder: &Path| {
-        let found = folder.metadata();
-        found.is_ok_and(|found| {
-            [0, own].contains(&found.uid()) && found.mode() & FOR_OTHERS_TO_WRITE == 0
-        })
-    };
-    !folder.is_some_and(|folder| folder.ancestors().all(is_ours))
-}
-
-#[cfg(not(unix))]
-fn is_in_others_reach(_file: &Path) -> bool {
-    false
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -319,6 +230,8 @@ mod tests {
                 .expect("it may be")
                 .is_none()
         );
-        assert!(is_in_others_reach(Path::new("/nowhere/at/all/krb5cc")));
+        assert!(owned_file::is_in_reach_of_another(Path::new(
+            "/nowhere/at/all/krb5cc"
+        )));
     }
 }

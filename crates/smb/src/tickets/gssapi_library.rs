@@ -11,6 +11,7 @@ use std::slice;
 use std::sync::OnceLock;
 
 use locale::{Message, say};
+use os::shared_library::SharedLibrary;
 
 use super::credential_cache::Opened;
 use crate::copy::name::printable;
@@ -209,44 +210,20 @@ pub(super) fn library() -> Result<&'static Library, &'static Message> {
     LOADED.get_or_init(Library::load).as_ref()
 }
 
-#[cfg(unix)]
-fn open() -> Result<Handle, Message> {
-    // SAFETY: the name is a C string, and what the system's own library does when it is loaded is trusted.
-    let handle = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if !handle.is_null() {
-        return Ok(handle);
-    }
-    // SAFETY: the text stays until the next call of this thread, and is copied.
-    let text = unsafe {
-        let text = libc::dlerror();
-        (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
-    };
-    Err(text.map_or_else(|| say("error-auth.library-untold"), Message::from))
-}
-
-#[cfg(unix)]
-fn address(library: Handle, name: &CStr) -> Handle {
-    // SAFETY: the handle is that of `dlopen`, which is never closed, and the name is a C string.
-    unsafe { libc::dlsym(library, name.as_ptr()) }
-}
-
-#[cfg(not(unix))]
-fn open() -> Result<Handle, Message> {
-    Err(say("error-auth.library-none-here"))
-}
-
-#[cfg(not(unix))]
-fn address(_library: Handle, _name: &CStr) -> Handle {
-    ptr::null_mut()
+fn open() -> Result<SharedLibrary, Message> {
+    SharedLibrary::load(LIBRARY).map_err(|said| match said {
+        Some(said) => Message::from(said),
+        None => say("error-auth.library-none-here"),
+    })
 }
 
 /// A function of the library.
 ///
 /// # Safety
 /// `F` must be a pointer to a function with the interface that the function of this name has.
-unsafe fn function<F: Copy>(library: Handle, name: &CStr) -> Result<F, Message> {
+unsafe fn function<F: Copy>(library: SharedLibrary, name: &CStr) -> Result<F, Message> {
     const { assert!(size_of::<F>() == size_of::<Handle>()) };
-    let address = address(library, name);
+    let address = library.address(name);
     if address.is_null() {
         let (library, name) = (LIBRARY.to_string_lossy(), name.to_string_lossy());
         return Err(say("error-auth.library-lacks")

@@ -82,7 +82,9 @@ struct KernelLog(File);
 impl KernelLog {
     fn open() -> Self {
         let mut options = OpenOptions::new();
-        let options = options.read(true).custom_flags(libc::O_NONBLOCK);
+        let options = options
+            .read(true)
+            .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
         let mut log = options.open("/dev/kmsg").expect("this runs as root");
         log.seek(SeekFrom::End(0)).expect("it can be");
         Self(log)

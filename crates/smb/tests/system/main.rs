@@ -18,4 +18,5 @@ mod second_server;
 mod short_sessions;
 mod small_files_and_operations;
 mod sparse_files;
+mod windows_build;
 mod wireshark_dissection;

@@ -5,8 +5,9 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use os::network::SocketOptions;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use smb::{Access, OpenOptions, Pair, Policy, SocketOptions, Stop};
+use smb::{Access, OpenOptions, Pair, Policy, Stop};
 
 use crate::byte_pattern;
 use crate::samba::{connect, write_pattern};

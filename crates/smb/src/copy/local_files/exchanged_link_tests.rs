@@ -37,53 +37,6 @@ fn a_part_that_was_completed_after_it_was_opened_is_not_taken() {
     claim(&late, &whole, &whole).expect("nobody has it");
 }
 
-#[test]
-fn a_name_that_something_has_is_not_taken() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
-    let exists = |renamed: io::Result<()>| {
-        renamed.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
-    };
-    for rename in [
-        local_platform::rename_to_new,
-        local_platform::check_and_rename,
-    ] {
-        fs::write(&from, "new").expect("room on the disk");
-        fs::write(&to, "old").expect("room on the disk");
-        assert!(exists(rename(&from, &to)));
-        assert_eq!(fs::read(&to).expect("it is there"), b"old");
-        fs::remove_file(&to).expect("our own folder");
-        std::os::unix::fs::symlink("nowhere", &to).expect("our own folder");
-        assert!(exists(rename(&from, &to)));
-        fs::remove_file(&to).expect("our own folder");
-        rename(&from, &to).expect("nothing has the name");
-        assert_eq!(fs::read(&to).expect("it has it"), b"new");
-        fs::remove_file(&to).expect("our own folder");
-    }
-}
-
-#[test]
-fn only_file_systems_of_others_are_asked_whether_they_lost_something() {
-    // A disk, by its own driver or by a program, and none.
-    for (kind, device, elsewhere) in [
-        (0x6969, 0, true),
-        (0xFE53_4D42, 0, true),
-        (0xFF53_4D42, 0, true),
-        (0x6573_5546, 0, true),
-        (0x6573_5546, 8, false),
-        (0xEF53, 8, false),
-        (0x9123_683E, 0, false),
-    ] {
-        assert_eq!(
-            local_platform::is_elsewhere(kind, device),
-            elsewhere,
-            "{kind:x}"
-        );
-    }
-    let local = File::open("/proc/self/stat").expect("Linux has it");
-    assert!(!local_platform::tells_late(&local));
-}
-
 fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -118,7 +71,7 @@ fn a_part_that_another_laid_out_is_not_written_to() {
     fs::hard_link(&dear, &part).expect("the folder is ours");
     let (file, length) = open_part(&part, &part).expect("the folder is ours");
     assert_eq!(length, 0);
-    local_platform::write_all_at(&file, 0, b"other").expect("there is room");
+    local_file::write_all_at(&file, 0, b"other").expect("there is room");
     assert_eq!(fs::read(&dear).expect("it is there"), b"dear");
     drop(file);
 
@@ -137,7 +90,7 @@ fn a_part_that_another_laid_out_is_not_written_to() {
     let spy = opened(&part);
     std::os::unix::fs::chown(&part, Some(1), None).expect("this runs as root");
     let (file, _) = open_part(&part, &part).expect("the folder is ours");
-    local_platform::write_all_at(&file, 0, b"secret").expect("there is room");
+    local_file::write_all_at(&file, 0, b"secret").expect("there is room");
     assert_eq!(spy.metadata().expect("it is open").len(), 0);
 }
 
@@ -223,7 +176,7 @@ fn what_another_user_let_everybody_write_is_not_so_once_it_is_ours() {
         chown(&old, Some(owner), None).expect("this runs as root");
         let replaced = fs::metadata(&old).expect("it is there");
         let file = opened(&new);
-        local_platform::publish(&file, None, Some(&replaced)).expect("it is ours");
+        local_file::publish(&file, None, Some(&replaced)).expect("it is ours");
         assert_eq!(mode(&new) & 0o022 != 0, kept, "{owner}: {:o}", mode(&new));
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::copy::local_files;
 
-#[cfg(unix)]
+#[cfg(all(test, unix))]
 #[test]
 fn links_are_left_out_or_followed_but_never_in_a_circle() {
     use std::fs;

@@ -11,10 +11,10 @@ use mio::net::TcpStream;
 use rustix::net::SendFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts, getifaddrs};
+use super::{EchoSocket, InterfaceAddress, LocalEnd, SendingTimes, TcpFacts, getifaddrs};
 
 /// As `epoll` documents it for streams.
-pub(crate) const SHORT_READ_MEANS_EMPTY: bool = true;
+pub(super) const SHORT_READ_MEANS_EMPTY: bool = true;
 
 pub(super) fn bind_to_nic(socket: &Socket, nic: &str) -> io::Result<()> {
     socket.bind_device(Some(nic.as_bytes()))
@@ -66,9 +66,11 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
         far_window: (length as usize >= needed_for_window).then_some(info.tcpi_snd_wnd.into()),
         out_of_order: (length as usize >= needed_for_window)
             .then_some(info.tcpi_rcv_ooopack.into()),
-        busy: Duration::from_micros(info.tcpi_busy_time),
-        receiver_limited: Duration::from_micros(info.tcpi_rwnd_limited),
-        sender_limited: Duration::from_micros(info.tcpi_sndbuf_limited),
+        sending: Some(SendingTimes {
+            busy: Duration::from_micros(info.tcpi_busy_time),
+            receiver_limited: Duration::from_micros(info.tcpi_rwnd_limited),
+            sender_limited: Duration::from_micros(info.tcpi_sndbuf_limited),
+        }),
     })
 }
 
@@ -169,10 +171,6 @@ pub(super) fn send_file(
     )?)
 }
 
-pub(super) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, bytes, offset)
-}
-
 pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
     let mut found = getifaddrs::all()?;
     for address in &mut found {
@@ -199,4 +197,42 @@ fn receive_queues(folder: &str) -> Option<u32> {
         .filter(|entry| entry.file_name().to_string_lossy().starts_with("rx-"))
         .count();
     u32::try_from(queues).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+
+    /// Our end of a connection over the loopback, and what keeps the far end.
+    fn connected() -> (Socket, TcpListener) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let socket =
+            Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).expect("a socket");
+        bind_to_nic(&socket, "lo").expect("Linux 5.7 lets everybody");
+        let remote = listener.local_addr().expect("it is bound");
+        socket.connect(&remote.into()).expect("it listens");
+        (socket, listener)
+    }
+
+    #[test]
+    fn tcp_tells_its_round_trip() {
+        let (socket, _listener) = connected();
+        let facts = tcp_facts(&socket).expect("Linux tells");
+        assert!(facts.round_trip > Duration::ZERO && facts.round_trip < Duration::from_secs(1));
+        assert_eq!(facts.retransmits, 0);
+        assert!(facts.sending.is_some());
+    }
+
+    /// Every Linux has Reno, and whoever may choose nothing else may choose it.
+    #[test]
+    fn the_congestion_control_is_that_of_the_connection() {
+        let (socket, _listener) = connected();
+        let system = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+        let system = system.expect("Linux tells").trim().to_owned();
+        assert_eq!(congestion_control(&socket), Some(system));
+        set_congestion_control(&socket, "reno").expect("it is always there");
+        assert_eq!(congestion_control(&socket).as_deref(), Some("reno"));
+    }
 }

@@ -1,4 +1,4 @@
-//! Windows.
+//! macOS and the BSDs.
 
 use mio::net::TcpStream;
 use std::fs::File;
@@ -7,9 +7,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use socket2::Socket;
 
-use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts};
+use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts, getifaddrs};
 
-pub(crate) const SHORT_READ_MEANS_EMPTY: bool = false;
+pub(super) const SHORT_READ_MEANS_EMPTY: bool = false;
 
 pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
     Err(io::Error::new(
@@ -28,8 +28,8 @@ pub(super) fn congestion_control(_: &Socket) -> Option<String> {
 
 pub(super) const BUFFER_FACTOR: usize = 1;
 
-pub(super) fn set_segment(_: &Socket, _: u32) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+pub(super) fn set_segment(socket: &Socket, bytes: u32) -> io::Result<()> {
+    socket.set_tcp_mss(bytes)
 }
 
 pub(super) fn set_congestion_control(_: &Socket, _: &str) -> io::Result<()> {
@@ -54,13 +54,6 @@ pub(super) fn send_file(_: &TcpStream, _: &File, _: u64, _: u64) -> io::Result<u
     Err(io::ErrorKind::Unsupported.into())
 }
 
-pub(super) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
-}
-
 pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
-    Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        "the interfaces of this system cannot be listed yet",
-    ))
+    getifaddrs::all()
 }

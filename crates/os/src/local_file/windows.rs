@@ -1,0 +1,248 @@
+//! Windows.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::mem::{size_of, size_of_val};
+use std::ops::Range;
+use std::os::windows::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::windows::io::AsRawHandle as _;
+use std::path::Path;
+use std::ptr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use windows_sys::Win32::Foundation::ERROR_MORE_DATA;
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_REPARSE_POINT, FILE_BASIC_INFO,
+    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_ID_INFO,
+    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_REMOTE_PROTOCOL_INFO, FILE_STANDARD_INFO,
+    FILE_WRITE_ATTRIBUTES, FileBasicInfo, FileIdInfo, FileRemoteProtocolInfo, FileStandardInfo,
+    GetFileInformationByHandle, GetFileInformationByHandleEx, MOVEFILE_WRITE_THROUGH, MoveFileExW,
+};
+use windows_sys::Win32::System::IO::DeviceIoControl;
+use windows_sys::Win32::System::Ioctl::{
+    FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES,
+};
+
+use super::Facts;
+use crate::windows::{is_owned_by_us, wide};
+
+/// From 1601, where the time of Windows begins, to 1970.
+const EPOCH_SECONDS: u64 = 11_644_473_600;
+/// Its unit is 100 ns.
+const TICKS_PER_SECOND: u64 = 10_000_000;
+const NANOS_PER_TICK: u32 = 100;
+
+pub(super) fn facts(file: &File) -> io::Result<Facts> {
+    let metadata = file.metadata()?;
+    let standard = information::<FILE_STANDARD_INFO>(file, FileStandardInfo).ok();
+    let basic = information::<FILE_BASIC_INFO>(file, FileBasicInfo).ok();
+    let allocation = standard.and_then(|found| u64::try_from(found.AllocationSize).ok());
+    Ok(Facts {
+        allocation: allocation.unwrap_or(metadata.len()),
+        id: by_handle(file).ok().map(|found| index(&found)),
+        changed: basic.and_then(|found| time(found.ChangeTime)),
+        mode: None,
+    })
+}
+
+pub(super) fn facts_of_unopened(metadata: &Metadata) -> Facts {
+    Facts {
+        allocation: metadata.len(),
+        id: None,
+        changed: None,
+        mode: None,
+    }
+}
+
+/// None for zero, which a file system gives that keeps no such time.
+fn time(ticks: i64) -> Option<SystemTime> {
+    let ticks = u64::try_from(ticks).ok().filter(|ticks| *ticks > 0)?;
+    let nanos = u32::try_from(ticks % TICKS_PER_SECOND).ok()? * NANOS_PER_TICK;
+    UNIX_EPOCH
+        .checked_sub(Duration::from_secs(EPOCH_SECONDS))?
+        .checked_add(Duration::new(ticks / TICKS_PER_SECOND, nanos))
+}
+
+const fn index(found: &BY_HANDLE_FILE_INFORMATION) -> u64 {
+    (found.nFileIndexHigh as u64) << 32 | found.nFileIndexLow as u64
+}
+
+/// What is no link but stored in another place (deduplicated, compressed, in a cloud) is read as its file system shows
+/// it: such a reparse point leads nowhere (MS-FSCC 2.1.2.1, name surrogates).
+pub(super) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    let as_it_is = |access: Option<u32>| {
+        let mut options = options.clone();
+        options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+        if let Some(access) = access {
+            options.access_mode(access);
+        }
+        options.open(path)
+    };
+    let file = as_it_is(None)?;
+    let found = file.metadata()?;
+    let is_stored_elsewhere =
+        found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0 && !found.is_symlink();
+    match is_stored_elsewhere {
+        true => options.open(path),
+        false => Ok(file),
+    }
+}
+
+pub(super) fn open_to_set_times(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .access_mode(FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)
+        .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+    options.open(path)
+}
+
+pub(super) fn folder_builder(_: Option<u32>) -> DirBuilder {
+    DirBuilder::new()
+}
+
+/// Few users may make one, and copies ask for none: see `Place::has_links` of the engine.
+pub(super) fn symlink(_: &str, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let mut options = OpenOptions::new();
+    options
+        .access_mode(FILE_READ_ATTRIBUTES)
+        .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+    is_same(file, &options.open(path)?)
+}
+
+/// By numbers of 128 bits where the file system has them (ReFS), else by those of 64.
+fn is_same(one: &File, other: &File) -> io::Result<bool> {
+    let whole = |file| information::<FILE_ID_INFO>(file, FileIdInfo);
+    if let (Ok(one), Ok(other)) = (whole(one), whole(other)) {
+        let of = |found: FILE_ID_INFO| (found.VolumeSerialNumber, found.FileId.Identifier);
+        return Ok(of(one) == of(other));
+    }
+    let (one, other) = (by_handle(one)?, by_handle(other)?);
+    let of = |found: &BY_HANDLE_FILE_INFORMATION| (found.dwVolumeSerialNumber, index(found));
+    Ok(of(&one) == of(&other))
+}
+
+pub(super) fn is_ours(file: &File) -> io::Result<bool> {
+    Ok(by_handle(file)?.nNumberOfLinks == 1 && is_owned_by_us(file)?)
+}
+
+/// One call, which fails where something has the name, as no check before it could.
+#[expect(
+    unsafe_code,
+    reason = "the standard library only renames over what is there"
+)]
+pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    let (from, to) = (wide(from)?, wide(to)?);
+    // SAFETY: both names end with a zero and live until the call is over.
+    match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_WRITE_THROUGH) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// A file of another machine says by which protocol it is reached; where that cannot be asked, it may be one.
+pub(super) fn tells_late(file: &File) -> bool {
+    use windows_sys::Win32::Foundation::ERROR_INVALID_PARAMETER;
+
+    let found = information::<FILE_REMOTE_PROTOCOL_INFO>(file, FileRemoteProtocolInfo);
+    // So Windows says of a file of its own.
+    let is_local =
+        |error: io::Error| error.raw_os_error() == Some(ERROR_INVALID_PARAMETER.cast_signed());
+    !found.is_err_and(is_local)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(super) fn make_private(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(super) fn publish(_: &File, _: Option<u32>, _: Option<&Metadata>) -> io::Result<()> {
+    Ok(())
+}
+
+pub(super) fn read_at(file: &File, offset: u64, room: &mut [u8]) -> io::Result<usize> {
+    file.seek_read(room, offset)
+}
+
+pub(super) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+    file.seek_write(bytes, offset)
+}
+
+#[expect(unsafe_code, reason = "no safe crate of ours asks for the ranges")]
+pub(super) fn next_data(file: &File, from: u64, size: u64) -> Option<Range<u64>> {
+    let all = (from < size).then_some(from..size);
+    let (Ok(begin), Ok(length)) = (
+        i64::try_from(from),
+        i64::try_from(size.saturating_sub(from)),
+    ) else {
+        return all;
+    };
+    let asked = FILE_ALLOCATED_RANGE_BUFFER {
+        FileOffset: begin,
+        Length: length,
+    };
+    let mut found = FILE_ALLOCATED_RANGE_BUFFER::default();
+    let mut filled = 0;
+    let bytes = size_of::<FILE_ALLOCATED_RANGE_BUFFER>() as u32;
+    // SAFETY: the handle is open while `file` is borrowed; each length is that of what its pointer leads to.
+    let done = unsafe {
+        DeviceIoControl(
+            file.as_raw_handle(),
+            FSCTL_QUERY_ALLOCATED_RANGES,
+            (&raw const asked).cast(),
+            bytes,
+            (&raw mut found).cast(),
+            bytes,
+            &raw mut filled,
+            ptr::null_mut(),
+        )
+    };
+    let has_more =
+        || io::Error::last_os_error().raw_os_error() == Some(ERROR_MORE_DATA.cast_signed());
+    if done == 0 && !has_more() {
+        return all;
+    }
+    if filled < bytes {
+        return None;
+    }
+    let begin = u64::try_from(found.FileOffset).ok()?.max(from);
+    let length = u64::try_from(found.Length).ok()?;
+    let end = u64::try_from(found.FileOffset)
+        .ok()?
+        .saturating_add(length)
+        .min(size);
+    (begin < end).then_some(begin..end)
+}
+
+#[expect(unsafe_code, reason = "no safe crate of ours asks for it")]
+fn information<T: Copy + Default>(file: &File, class: FILE_INFO_BY_HANDLE_CLASS) -> io::Result<T> {
+    let mut found = T::default();
+    // SAFETY: the handle is open while `file` is borrowed, and at most the size of what the pointer leads to is written,
+    // which holds plain numbers only.
+    let done = unsafe {
+        GetFileInformationByHandleEx(
+            file.as_raw_handle(),
+            class,
+            (&raw mut found).cast(),
+            size_of_val(&found) as u32,
+        )
+    };
+    match done {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(found),
+    }
+}
+
+#[expect(unsafe_code, reason = "no safe crate of ours asks for it")]
+fn by_handle(file: &File) -> io::Result<BY_HANDLE_FILE_INFORMATION> {
+    let mut found = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the handle is open while `file` is borrowed, and one such structure is written.
+    match unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut found) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(found),
+    }
+}

@@ -1,0 +1,265 @@
+//! Windows.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::mem::size_of;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::windows::io::AsRawSocket as _;
+use std::ptr;
+use std::time::Duration;
+
+use mio::net::TcpStream;
+use socket2::Socket;
+use windows_sys::Win32::Foundation::{ERROR_BUFFER_OVERFLOW, ERROR_NO_DATA, NO_ERROR};
+use windows_sys::Win32::NetworkManagement::IpHelper::{
+    GAA_FLAG_SKIP_ANYCAST, GAA_FLAG_SKIP_DNS_SERVER, GAA_FLAG_SKIP_MULTICAST, GetAdaptersAddresses,
+    IF_TYPE_SOFTWARE_LOOPBACK, IP_ADAPTER_ADDRESSES_LH, IP_ADAPTER_UNICAST_ADDRESS_LH,
+};
+use windows_sys::Win32::NetworkManagement::Ndis::IfOperStatusUp;
+use windows_sys::Win32::Networking::WinSock::{
+    AF_INET, AF_INET6, AF_UNSPEC, SIO_TCP_INFO, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, SOCKET,
+    TCP_INFO_v0, TCP_INFO_v1, WSAIoctl,
+};
+
+use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts};
+
+/// Readiness is told again only after a read has said that nothing is there.
+pub(super) const SHORT_READ_MEANS_EMPTY: bool = false;
+
+/// Room for the list of adapters at first, as its documentation advises, and how often it is asked for again when it has
+/// grown meanwhile.
+const LIST_BYTES: u32 = 15 << 10;
+const TRIES: usize = 5;
+/// What an adapter without a known speed says.
+const NO_SPEED: u64 = u64::MAX;
+
+/// A connection leaves by the interface that its source address belongs to: Windows sends nothing from an address by
+/// another interface (RFC 1122, section 3.3.4.2, the strong model).
+pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this system chooses the interface by the source address",
+    ))
+}
+
+/// `SIO_TCP_INFO`, by its newer and then its older form (Windows 10 1703). What sending waited for is left out: the time
+/// that it calls limited by the sender holds the time in which there was nothing to send.
+pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
+    if let Some(info) = tcp_info::<TCP_INFO_v1>(stream, 1) {
+        return Some(facts_of(
+            info.Mss,
+            info.TimestampsEnabled,
+            [info.RttUs, info.MinRttUs],
+            [info.Cwnd, info.SndWnd, info.BytesRetrans],
+            info.BytesIn,
+        ));
+    }
+    let info = tcp_info::<TCP_INFO_v0>(stream, 0)?;
+    Some(facts_of(
+        info.Mss,
+        info.TimestampsEnabled,
+        [info.RttUs, info.MinRttUs],
+        [info.Cwnd, info.SndWnd, info.BytesRetrans],
+        info.BytesIn,
+    ))
+}
+
+fn facts_of(
+    segment: u32,
+    has_timestamps: bool,
+    [round_trip, round_trip_min]: [u32; 2],
+    [congestion_window, far_window, bytes_sent_again]: [u32; 3],
+    received: u64,
+) -> TcpFacts {
+    TcpFacts {
+        round_trip: Duration::from_micros(round_trip.into()),
+        // Windows counts bytes.
+        retransmits: u64::from(bytes_sent_again.div_ceil(segment.max(1))),
+        received: Some(received),
+        segment,
+        option_bytes: if has_timestamps { 12 } else { 0 },
+        round_trip_min: Duration::from_micros(round_trip_min.into()),
+        congestion_window: congestion_window.into(),
+        far_window: Some(far_window.into()),
+        ..TcpFacts::default()
+    }
+}
+
+#[expect(unsafe_code, reason = "no safe crate of ours asks for SIO_TCP_INFO")]
+fn tcp_info<T: Copy + Default>(stream: &Socket, version: u32) -> Option<T> {
+    let mut info = T::default();
+    let mut filled = 0;
+    let socket = SOCKET::try_from(stream.as_raw_socket()).ok()?;
+    // SAFETY: the socket is open while `stream` is borrowed; each length is that of what its pointer leads to, and both
+    // structures hold plain numbers only.
+    let status = unsafe {
+        WSAIoctl(
+            socket,
+            SIO_TCP_INFO,
+            (&raw const version).cast(),
+            u32::try_from(size_of::<u32>()).ok()?,
+            (&raw mut info).cast(),
+            u32::try_from(size_of::<T>()).ok()?,
+            &raw mut filled,
+            ptr::null_mut(),
+            None,
+        )
+    };
+    (status == 0 && filled as usize >= size_of::<T>()).then_some(info)
+}
+
+pub(super) fn congestion_control(_: &Socket) -> Option<String> {
+    None
+}
+
+pub(super) const BUFFER_FACTOR: usize = 1;
+
+pub(super) fn set_segment(_: &Socket, _: u32) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn set_congestion_control(_: &Socket, _: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn echo_socket(_: IpAddr, _: &LocalEnd) -> io::Result<EchoSocket> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn whole_segments(_: SocketAddr) -> io::Result<Socket> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn wake_at(_: &TcpStream, _: usize) {}
+
+pub(super) fn send(mut stream: &TcpStream, bytes: &[u8], _: bool) -> io::Result<usize> {
+    stream.write(bytes)
+}
+
+pub(super) fn send_file(_: &TcpStream, _: &File, _: u64, _: u64) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
+    let list = adapters()?;
+    let mut found = Vec::new();
+    let mut next = list.as_ptr().cast::<IP_ADAPTER_ADDRESSES_LH>();
+    if list.is_empty() {
+        next = ptr::null();
+    }
+    while let Some(adapter) = entry(next) {
+        next = adapter.Next;
+        if adapter.IfType == IF_TYPE_SOFTWARE_LOOPBACK || adapter.OperStatus != IfOperStatusUp {
+            continue;
+        }
+        let nic = text(adapter.FriendlyName);
+        let speed = adapter.ReceiveLinkSpeed;
+        let speed = Some(speed).filter(|speed| ![0, NO_SPEED].contains(speed));
+        let mut address = adapter.FirstUnicastAddress.cast_const();
+        while let Some(unicast) = entry::<IP_ADAPTER_UNICAST_ADDRESS_LH>(address) {
+            address = unicast.Next;
+            let Some(ip) = ip_address(unicast.Address.lpSockaddr) else {
+                continue;
+            };
+            found.push(InterfaceAddress {
+                nic: nic.clone(),
+                index: index_of(adapter, ip),
+                address: ip,
+                prefix: unicast.OnLinkPrefixLength,
+                bits_per_second: speed,
+                // Only PowerShell tells.
+                queues: None,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The list of adapters with their addresses, in words so that it is aligned; empty where there are none.
+#[expect(unsafe_code, reason = "the list is written to memory of ours")]
+fn adapters() -> io::Result<Vec<u64>> {
+    let mut bytes = LIST_BYTES;
+    for _ in 0..TRIES {
+        let mut list = vec![0_u64; (bytes as usize).div_ceil(size_of::<u64>())];
+        // SAFETY: at most `bytes` bytes are written to memory that is that long; else it says how many it needs.
+        let status = unsafe {
+            GetAdaptersAddresses(
+                AF_UNSPEC.into(),
+                GAA_FLAG_SKIP_ANYCAST | GAA_FLAG_SKIP_MULTICAST | GAA_FLAG_SKIP_DNS_SERVER,
+                ptr::null(),
+                list.as_mut_ptr().cast(),
+                &raw mut bytes,
+            )
+        };
+        match status {
+            NO_ERROR => return Ok(list),
+            ERROR_NO_DATA => return Ok(Vec::new()),
+            ERROR_BUFFER_OVERFLOW => {}
+            error => return Err(io::Error::from_raw_os_error(error.cast_signed())),
+        }
+    }
+    Err(io::Error::other("the list of interfaces grows and grows"))
+}
+
+/// An entry of the list that [`adapters`] gave.
+#[expect(unsafe_code, reason = "the system links the list by raw pointers")]
+fn entry<'a, T>(place: *const T) -> Option<&'a T> {
+    // SAFETY: each pointer of the list is null or leads to a whole entry in the same memory, which its only caller,
+    // `interface_addresses`, keeps until it has read it.
+    unsafe { place.as_ref() }
+}
+
+fn index_of(adapter: &IP_ADAPTER_ADDRESSES_LH, address: IpAddr) -> u32 {
+    match address {
+        IpAddr::V4(_) => {
+            #[expect(unsafe_code, reason = "two numbers in the place of one")]
+            // SAFETY: both forms of it are plain numbers.
+            let both = unsafe { adapter.Anonymous1.Anonymous };
+            both.IfIndex
+        }
+        IpAddr::V6(_) => adapter.Ipv6IfIndex,
+    }
+}
+
+/// A name of the list.
+#[expect(unsafe_code, reason = "it ends where a zero is")]
+fn text(name: *const u16) -> String {
+    if name.is_null() {
+        return String::new();
+    }
+    let mut units = Vec::new();
+    let mut place = name;
+    loop {
+        // SAFETY: the system ends each name of its list by a zero, and the list is kept meanwhile.
+        let unit = unsafe { place.read() };
+        if unit == 0 {
+            return String::from_utf16_lossy(&units);
+        }
+        units.push(unit);
+        // SAFETY: the zero is not reached yet, so there is another one.
+        place = unsafe { place.add(1) };
+    }
+}
+
+/// An address of the list.
+#[expect(unsafe_code, reason = "a socket address is a C union in disguise")]
+fn ip_address(address: *const SOCKADDR) -> Option<IpAddr> {
+    let family = entry(address)?.sa_family;
+    match family {
+        AF_INET => {
+            // SAFETY: the family says what it is; the copy may be unaligned.
+            let address = unsafe { ptr::read_unaligned(address.cast::<SOCKADDR_IN>()) };
+            // SAFETY: all forms of it are plain numbers.
+            let bytes = unsafe { address.sin_addr.S_un.S_addr };
+            Some(IpAddr::V4(Ipv4Addr::from(bytes.to_ne_bytes())))
+        }
+        AF_INET6 => {
+            // SAFETY: the family says what it is; the copy may be unaligned.
+            let address = unsafe { ptr::read_unaligned(address.cast::<SOCKADDR_IN6>()) };
+            // SAFETY: all forms of it are plain bytes.
+            let bytes = unsafe { address.sin6_addr.u.Byte };
+            Some(IpAddr::V6(Ipv6Addr::from(bytes)))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,299 @@
+//! The build for Windows in Wine, against a real Samba: what it finds of this machine, what it moves, and what it leaves
+//! when it is killed. `make windows` makes the programs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::byte_pattern;
+use crate::samba_lan::{Lan, PASSWORD, SHARE, USER};
+
+const MIB: u64 = 1 << 20;
+const WINE: &str = "/usr/lib/wine/wine64";
+const WINE_SERVER: &str = "/usr/lib/wine/wineserver64";
+
+/// Where `make windows` puts what it makes.
+fn built(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/windows");
+    let program = folder.join(name);
+    assert!(
+        program.exists(),
+        "`make windows` makes {}",
+        program.display()
+    );
+    program
+}
+
+/// A program for Windows in a folder with what this Wine lacks.
+struct Wine(TempDir);
+
+impl Drop for Wine {
+    fn drop(&mut self) {
+        self.end_server();
+    }
+}
+
+impl Wine {
+    fn new(program: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (from, to) in [
+            (built(program), "program.exe"),
+            (
+                built("lacking-in-wine/bcryptprimitives.dll"),
+                "bcryptprimitives.dll",
+            ),
+        ] {
+            fs::copy(from, folder.path().join(to)).expect("room on the disk");
+        }
+        let wine = Self(folder);
+        // One that another test has left sees another network.
+        wine.end_server();
+        wine
+    }
+
+    fn end_server(&self) {
+        for option in ["--kill", "--wait"] {
+            let mut server = Command::new(WINE_SERVER);
+            // There may be none.
+            server
+                .arg(option)
+                .env("WINEPREFIX", Self::prefix())
+                .status()
+                .expect("Wine is installed");
+        }
+    }
+
+    /// The folder of its settings, made by the first that needs it: that takes ten seconds.
+    fn prefix() -> PathBuf {
+        built("").join("wine")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(WINE);
+        command
+            .arg(self.0.path().join("program.exe"))
+            .args(arguments)
+            .env("WINEPREFIX", Self::prefix())
+            .env("WINEDEBUG", "-all")
+            .env("WINEDLLOVERRIDES", "mscoree,mshtml=")
+            .env("LINERATE_PASSWORD", PASSWORD)
+            .env_remove("DISPLAY")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("Wine is installed")
+    }
+
+    /// What the engine says of a job.
+    fn job(&self, job: &[&str]) -> Value {
+        said(&self.run(job))
+    }
+
+    /// A path of this machine as its programs see it.
+    fn seen(path: &Path) -> String {
+        format!("Z:{}", path.to_str().expect("plain letters")).replace('/', r"\")
+    }
+}
+
+fn said(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{}\n{text}\n{errors}",
+        output.status
+    );
+    serde_json::from_str(&text).expect("a line of JSON")
+}
+
+/// The same engine on this system.
+fn here(job: &[&str]) -> Value {
+    let tests = std::env::current_exe().expect("it runs");
+    let folder = tests.ancestors().nth(2).expect("that of the build");
+    let mut command = Command::new(folder.join("examples/engine_under_test"));
+    command.args(job).env("LINERATE_PASSWORD", PASSWORD);
+    said(&command.output().expect("cargo builds examples with tests"))
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    value[name].as_u64().expect("a number")
+}
+
+/// A folder of small and larger files whose names and sizes are awkward, and what is in each.
+fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let sizes = [0, 1, 4095, 4096, 65_537, 3 * 1024 * 1024 + 1];
+    let folders = ["", "映像", "映像/東京 2026", "deep/deeper"];
+    let mut files = BTreeMap::new();
+    for (seed, (folder_name, size)) in folders
+        .iter()
+        .flat_map(|folder| sizes.iter().map(move |size| (folder, size)))
+        .enumerate()
+    {
+        let mut bytes = vec![0; *size];
+        byte_pattern::fill(seed as u64, 0, &mut bytes);
+        let name = Path::new(folder_name).join(format!("ファイル {size}.mov"));
+        let path = folder.join(&name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("our own folder");
+        fs::write(&path, &bytes).expect("room on the disk");
+        files.insert(name.to_str().expect("it is text").to_owned(), bytes);
+    }
+    files
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![folder.to_owned()];
+    while let Some(at) = left.pop() {
+        for entry in fs::read_dir(&at).expect("it is there") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                left.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).expect("it is below");
+            let name = name.to_str().expect("it is text").to_owned();
+            found.insert(name, fs::read(&path).expect("it is there"));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_windows_says_of_files_is_what_linux_says() {
+    let output = Wine::new("os-tests.exe").run(&["--test-threads=1"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("local_file::tests::a_name_that_something_has_is_not_taken ... ok"));
+}
+
+#[test]
+fn both_links_carry_what_windows_reads_and_writes() {
+    let lan = Lan::new("");
+    for link in 0..2 {
+        lan.limit(link, "1gbit");
+    }
+    let wine = Wine::new("engine-under-test.exe");
+    let server = lan.server().name;
+    let nics = wine.job(&["nics"]);
+    let addresses: Vec<&str> = nics
+        .as_array()
+        .expect("a list")
+        .iter()
+        .flat_map(|nic| nic["addresses"].as_array().expect("a list"))
+        .filter_map(Value::as_str)
+        .filter(|address| address.starts_with("10."))
+        .collect();
+    assert_eq!(addresses, ["10.94.0.1/24", "10.94.1.1/24"], "{nics}");
+
+    let bytes = 200 * MIB;
+    let count = bytes.to_string();
+    for job in ["write", "read"] {
+        let mut rates = [Vec::new(), Vec::new()];
+        for _ in 0..3 {
+            let job = [&server, SHARE, USER, "2", job, "large", &count];
+            for (rates, result) in rates.iter_mut().zip([here(&job), wine.job(&job)]) {
+                let seconds = result["seconds"].as_f64().expect("a time");
+                rates.push(bytes as f64 / seconds / 1e6);
+                let channels = result["channels"].as_array().expect("a list");
+                assert_eq!(channels.len(), 2, "{result}");
+                for channel in channels {
+                    let moved = number(channel, "sent") + number(channel, "received");
+                    assert!(moved > bytes * 2 / 5, "{result}");
+                }
+            }
+        }
+        for rates in &mut rates {
+            rates.sort_by(f64::total_cmp);
+        }
+        let [here, there] = [rates[0][1], rates[1][1]];
+        assert!(there > 0.9 * here, "{job}: {there} of {here} MB/s");
+    }
+}
+
+#[test]
+fn a_tree_with_japanese_names_is_copied_there_and_back() {
+    let lan = Lan::new("");
+    let wine = Wine::new("engine-under-test.exe");
+    let server = lan.server().name;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    let expected = tree(&from);
+    let on_share =
+        |job: &str, one: &str, other: &str| wine.job(&[&server, SHARE, USER, "2", job, one, other]);
+    let up = on_share("upload", &Wine::seen(&from), "案件");
+    assert_eq!(number(&up, "failed"), 0, "{up}");
+    assert_eq!(number(&up, "files"), expected.len() as u64);
+    assert_eq!(files(&lan.on_server("案件")), expected);
+    let down = on_share("download", "案件", &Wine::seen(&to));
+    assert_eq!(number(&down, "failed"), 0, "{down}");
+    assert_eq!(files(&to), expected);
+    // Times have come along both ways: nothing is copied once more.
+    for again in [
+        on_share("upload", &Wine::seen(&to), "案件"),
+        on_share("download", "案件", &Wine::seen(&from)),
+    ] {
+        assert_eq!(
+            number(&again, "unchanged"),
+            expected.len() as u64,
+            "{again}"
+        );
+        assert_eq!(number(&again, "failed"), 0, "{again}");
+    }
+}
+
+#[test]
+fn a_copy_that_is_killed_loses_nothing_and_is_gone_on_with() {
+    let kills = std::env::var("LINERATE_KILLS").map_or(1, |kills| {
+        kills.parse().expect("LINERATE_KILLS is a number")
+    });
+    let lan = Lan::new("");
+    for link in 0..2 {
+        lan.limit(link, "200mbit");
+    }
+    let wine = Wine::new("engine-under-test.exe");
+    let server = lan.server().name;
+    // A disk takes its time to keep what is put on record.
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a temporary folder");
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    fs::create_dir(&from).expect("our own folder");
+    let mut bytes = vec![0; usize::try_from(230 * MIB).expect("it fits")];
+    byte_pattern::fill(7, 0, &mut bytes);
+    fs::write(from.join("大きい.mov"), &bytes).expect("room on the disk");
+    let (from_seen, to_seen) = (Wine::seen(&from), Wine::seen(&to));
+    let up = [&*server, SHARE, USER, "2", "upload", &from_seen, "kept"];
+    let down = [&*server, SHARE, USER, "2", "download", "kept", &to_seen];
+    for (job, there) in [(up, lan.on_server("kept")), (down, to.clone())] {
+        for number in 0..kills {
+            let program = wine.command(&job).stdout(Stdio::null()).spawn();
+            let mut program = program.expect("Wine is installed");
+            // What is complete is on record once a second, but first when all is that was asked for at once.
+            thread::sleep(Duration::from_millis(3800 - 1331 * number % 3500));
+            program.kill().expect("it is ours");
+            program.wait().expect("it is our child");
+            // Wine 8 keeps the connections of a program that was killed while it waited for them.
+            wine.end_server();
+            // Under its name there is nothing, or all of it.
+            if let Ok(whole) = fs::read(there.join("大きい.mov")) {
+                assert!(whole == bytes, "after {number} kills");
+                fs::remove_file(there.join("大きい.mov")).expect("our own folder");
+            }
+        }
+        let ended = wine.job(&job);
+        assert_eq!(ended["failed"], 0, "{ended}");
+        let resumed = ended["resumed_bytes"].as_u64().expect("a number");
+        assert!(resumed > 8 * MIB || kills > 1, "{ended}");
+        let found = files(&there);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["大きい.mov"]);
+        assert!(found.values().all(|found| *found == bytes));
+        fs::remove_file(from.join("大きい.mov")).ok();
+    }
+}
