@@ -29,7 +29,7 @@ check:
 
 # One build for all, and one test at a time: many of them make namespaces and start servers. Those that
 # mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others.
-test: setup-test windows
+test: setup-test
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=1 --skip together::
 	$(CARGO) test --workspace --no-fail-fast --tests -- --test-threads=2 together::
 	$(CARGO) test -p smb --features model --lib -- thread_interleaving_model::

@@ -153,6 +153,10 @@ error-os =
             [absent] it
            *[other] `{ $path }`
         } belongs to the user with the number { $user }
+    .owner-is-another = { $path ->
+            [absent] it
+           *[other] `{ $path }`
+        } belongs to another user
     .written-by-group = { $path ->
             [absent] it
            *[other] `{ $path }`

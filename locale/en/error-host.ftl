@@ -11,6 +11,7 @@ error-host =
     .pipe = cannot { $action } `{ $command }`
     .not-root = `{ $command }` needs root's rights: { $reason }
     .no-sudo = there is no `sudo`
+    .not-elevated = linerate does not run as administrator
     .no-administrator = the user who logs in is no administrator
     .status = `{ $command }` ended with status { $status }
     .status-said = `{ $command }` ended with status { $status }: { $said }

@@ -318,6 +318,7 @@ error-auth =
     .ticket-answer = the server's answer to the ticket cannot be used: { $reason }
     .ticket-no-answer = none has answered for { $seconds } s
     .ticket-unproven = the server has not proven its identity
+    .library-untold = the system does not say why
     .library-none-here = this system has none of this kind
     .library-lacks = { $library } has no `{ $name }`
     .cache-no-file = there is no file `{ $file }`

@@ -153,6 +153,10 @@ error-os =
             [absent] {""}
            *[other] `{ $path }` の
         }所有者はユーザー番号 { $user } です
+    .owner-is-another = { $path ->
+            [absent] {""}
+           *[other] `{ $path }` の
+        }所有者は別のユーザーです
     .written-by-group = { $path ->
             [absent] {""}
            *[other] `{ $path }` には

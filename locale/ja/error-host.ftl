@@ -11,6 +11,7 @@ error-host =
     .pipe = `{ $command }` に対する操作 ({ $action }) に失敗しました
     .not-root = `{ $command }` の実行には管理者 (root) の権限が必要です: { $reason }
     .no-sudo = `sudo` がありません
+    .not-elevated = linerate が管理者として実行されていません
     .no-administrator = ログインしたユーザーは管理者ではありません
     .status = `{ $command }` が終了コード { $status } で終了しました
     .status-said = `{ $command }` が終了コード { $status } で終了しました: { $said }

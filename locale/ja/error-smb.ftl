@@ -318,6 +318,7 @@ error-auth =
     .ticket-answer = チケットに対するサーバーの応答を使用できません: { $reason }
     .ticket-no-answer = { $seconds } 秒間、どの KDC も応答していません
     .ticket-unproven = サーバーが自身の身元を証明していません
+    .library-untold = システムは理由を示していません
     .library-none-here = このシステムには、この種のライブラリーがありません
     .library-lacks = { $library } に `{ $name }` がありません
     .cache-no-file = ファイル `{ $file }` がありません

@@ -48,8 +48,10 @@ pub enum NotOwned {
 /// A file that was opened and then checked: another user can no longer exchange it.
 #[derive(Debug)]
 pub struct OwnedFile {
+    #[expect(dead_code, reason = "it is held by being open")]
     file: File,
     path: PathBuf,
+    entrance: Option<String>,
 }
 
 impl OwnedFile {
@@ -58,16 +60,12 @@ impl OwnedFile {
     /// # Errors
     /// Why it is none.
     pub fn open(path: &Path) -> Result<Self, NotOwned> {
+        let file = imp::open(path)?;
         Ok(Self {
-            file: imp::open(path)?,
+            entrance: imp::entrance(&file),
+            file,
             path: path.to_owned(),
         })
-    }
-
-    /// Whether this system has names for open files, which lead there whatever is done to a path.
-    #[must_use]
-    pub fn has_entrances() -> bool {
-        imp::has_entrances()
     }
 
     /// By which path it was opened.
@@ -76,9 +74,10 @@ impl OwnedFile {
         &self.path
     }
 
-    /// A path by which this process reaches it, whatever is done to its own; its own where the system has no such names.
+    /// A path by which this process reaches it, whatever is done to its own; none where the system has no names for open
+    /// files.
     #[must_use]
-    pub fn entrance(&self) -> String {
-        imp::entrance(&self.file, &self.path)
+    pub fn entrance(&self) -> Option<&str> {
+        self.entrance.as_deref()
     }
 }

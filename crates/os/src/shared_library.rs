@@ -2,6 +2,17 @@
 
 use std::ffi::{CStr, c_void};
 
+/// Why a library is not loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotLoaded {
+    /// What the system says.
+    Said(String),
+    /// It does not say.
+    Unsaid,
+    /// No library that is loaded so is known on this system.
+    NoneKnown,
+}
+
 #[cfg_attr(unix, path = "shared_library/posix.rs")]
 #[cfg_attr(windows, path = "shared_library/windows.rs")]
 mod imp;
@@ -14,8 +25,8 @@ impl SharedLibrary {
     /// Loads one by the name of its file.
     ///
     /// # Errors
-    /// What the system says where it has none; none where it does not say, or where no such library is known.
-    pub fn load(name: &CStr) -> Result<Self, Option<String>> {
+    /// Why it is not loaded.
+    pub fn load(name: &CStr) -> Result<Self, NotLoaded> {
         imp::load(name).map(Self)
     }
 

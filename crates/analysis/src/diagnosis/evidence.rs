@@ -21,7 +21,7 @@ use super::ladder::{
     ABOVE_CEILING, DIRECTIONS, ceilings, is_beyond_one_port, is_far_beyond, rungs,
 };
 use super::ladder_and_probe_trials::{
-    FOREIGN_SHARE, Measured, ProbeTrial, above_advertised, measured, of_ladder, probes,
+    self, FOREIGN_SHARE, Measured, ProbeTrial, above_advertised, measured, of_ladder, probes,
 };
 use super::nic_pairs::{Network, Pair, Ports, has_no_line, is_only_advertised};
 use super::probe_estimates;
@@ -35,6 +35,11 @@ pub(super) use nics::{PairRate, ReturnPath};
 
 /// Share of one processor at which a channel's thread is as good as saturated.
 const BUSY_CHANNEL: f64 = 0.9;
+/// The relative standard deviation of a rate within a trial that comes in bursts: a link or a hop that is full has 0.03, a
+/// server that stops thirty times a second 0.12.
+const BURSTS: f64 = 0.1;
+/// Samples of a trial of which that can be said.
+const SAMPLES_MIN: usize = 5;
 /// A share of the ceiling from which a link is filled.
 const FULL: f64 = 1.0 / MATTERS;
 
@@ -409,6 +414,20 @@ impl<'a> Evidence<'a> {
             .filter(|trial| trial.rung == rung && trial.direction == direction)
             .map(|trial| trial.rate)
             .collect()
+    }
+
+    /// Whether the rate varies within trials as that of a processor which has others to serve, or of a server that stops for
+    /// moments, and more than that of a link or hop which is full; none where trials have too few samples to say so.
+    pub(super) fn comes_in_bursts(&self, rung: Rung, direction: Direction) -> Option<bool> {
+        let trials = self.trials.iter();
+        let trials = trials.filter(|trial| (trial.rung, trial.direction) == (rung, direction));
+        let variation = median_of(trials.filter_map(|trial| {
+            let rates: Vec<f64> = ladder_and_probe_trials::parts(trial.result).collect();
+            let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+            let squares: f64 = rates.iter().map(|rate| (rate / mean - 1.0).powi(2)).sum();
+            (rates.len() >= SAMPLES_MIN).then(|| (squares / rates.len() as f64).sqrt())
+        }));
+        variation.map(|variation| variation > BURSTS)
     }
 }
 

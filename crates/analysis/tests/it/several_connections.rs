@@ -32,6 +32,26 @@ fn two_connections_of_one_session_tell_a_process_from_a_limit_of_each_connection
 }
 
 #[test]
+fn a_limit_of_each_connection_is_even_and_a_server_that_stops_for_moments_is_not() {
+    // As they were seen behind a bond, and of a server that stopped thirty times a second.
+    let said = |parts: &'static [f64]| {
+        without_tcp([70.0, 117.0], |well| {
+            well.in_order();
+            well.in_parts(Direction::Read, parts);
+            well.probes(Direction::Read, ProbeKind::Sessions, 70.0, &[1.47; 6]);
+            well.probes(Direction::Read, ProbeKind::Connections, 70.0, &[1.47; 6]);
+        })
+    };
+    let link = said(&[1.0, 0.99, 1.01, 1.0, 1.02, 0.98, 1.0, 1.0]);
+    assert_eq!(first(&link), ("flow-hash.connections", State::Suspected));
+    let stops = said(&[1.04, 1.02, 1.22, 0.86, 0.84, 1.04, 1.03, 1.16, 0.92, 0.87]);
+    assert!(!ids(&stops.causes).contains(&"flow-hash"), "{stops:#?}");
+    // Too few samples tell nothing of it.
+    let unknown = said(&[1.2, 0.8, 1.2, 0.8]);
+    assert_eq!(first(&unknown), ("flow-hash.connections", State::Suspected));
+}
+
+#[test]
 fn who_has_all_of_the_line_for_moments_shares_it_with_others_that_come_and_go() {
     let said = |parts: &'static [f64]| {
         without_tcp([75.0, 117.0], |well| {

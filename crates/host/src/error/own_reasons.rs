@@ -4,6 +4,8 @@ use locale::{Message, say};
 
 /// A command needs `sudo`.
 pub(crate) const NO_SUDO: &str = "there is no `sudo`";
+/// A command needs an administrator, and this Windows runs us as none.
+pub(crate) const NOT_ELEVATED: &str = "linerate does not run as administrator";
 /// A command needs an administrator of Windows.
 pub(crate) const NO_ADMINISTRATOR: &str = "the user who logs in is no administrator";
 /// Of an `ssh` that says nothing.
@@ -23,6 +25,7 @@ pub(crate) const LEASE_SILENT: &str = "it does not say why";
 pub(super) fn said(text: &str) -> Message {
     match text {
         NO_SUDO => say("error-host.no-sudo"),
+        NOT_ELEVATED => say("error-host.not-elevated"),
         NO_ADMINISTRATOR => say("error-host.no-administrator"),
         SSH_SILENT => say("error-host.ssh-silent"),
         NO_PIPES => say("error-host.no-pipes"),

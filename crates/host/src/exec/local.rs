@@ -6,11 +6,11 @@ mod process_group;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
 pub use inherited_stdio::{Attached, AttachedGroup};
+use os::process::{ProgramGroup, program_folders};
 pub use process_group::{Ender, Process};
 
 use super::{Command, Exec, Output, Privilege, STATUS_NO_PROGRAM, log_run};
@@ -26,8 +26,6 @@ pub const STDERR_BYTES_MAX: usize = 64 << 10;
 const SPAWN_STDIN_BYTES_MAX: usize = 4096;
 /// May hold the password of a share.
 const PASSWORD_VARIABLE: &str = "LINERATE_PASSWORD";
-/// Folders of administrators' programs, which a user's PATH often lacks.
-const SYSTEM_FOLDERS: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
 /// This machine.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +61,7 @@ impl Local {
     }
 
     fn whole_argv(&self, command: &Command) -> Vec<String> {
-        let sudo: &[&str] = if self.elevates(command) {
+        let sudo: &[&str] = if self.elevates(command) && os::HAS_POSIX_FILES {
             &["sudo", "-n", "--"]
         } else {
             &[]
@@ -78,7 +76,15 @@ impl Local {
         let argv = self.whole_argv(command);
         let (program, arguments) = split(&argv, command)?;
         let elevated = self.elevates(command);
-        let child = std::process::Command::new(program)
+        if elevated && !os::HAS_POSIX_FILES {
+            // There is no `sudo` whose output one could read: whoever starts linerate has to be an administrator.
+            return Err(Error::NotRoot {
+                argv: command.argv.clone(),
+                reason: own_reasons::NOT_ELEVATED.into(),
+            });
+        }
+        let mut started = std::process::Command::new(program);
+        started
             .args(arguments)
             .env("LC_ALL", "C")
             .env("PATH", search_path())
@@ -86,10 +92,8 @@ impl Local {
             .env_remove(PASSWORD_VARIABLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn();
-        match child {
+            .stderr(Stdio::piped());
+        match ProgramGroup::start(&mut started) {
             Err(source) if elevated && source.kind() == io::ErrorKind::NotFound => {
                 Err(Error::NotRoot {
                     argv: command.argv.clone(),
@@ -97,9 +101,9 @@ impl Local {
                 })
             }
             Err(source) => Err(start_error(command, source)),
-            Ok(child) => {
+            Ok(started) => {
                 let argv = command.argv.clone();
-                Ok(Process::running(argv, child, elevated, stderr_bytes_max))
+                Ok(Process::running(argv, started, elevated, stderr_bytes_max))
             }
         }
     }
@@ -200,12 +204,6 @@ fn split<'a>(argv: &'a [String], command: &Command) -> Result<(&'a String, &'a [
     })
 }
 
-/// An exit status as shells give it: 128 + n when signal n ended the program.
-fn exit_status(status: ExitStatus) -> i32 {
-    let by_signal = || status.signal().map(|signal| 128 + signal);
-    status.code().or_else(by_signal).unwrap_or(-1)
-}
-
 /// What `sudo -n` says when it may not run a command; other programs' words stay theirs.
 pub(super) fn refused_by_sudo(output: &Output) -> Option<String> {
     let text = String::from_utf8_lossy(&output.stderr);
@@ -222,9 +220,9 @@ fn search_path() -> OsString {
 fn searched(inherited: &OsStr) -> OsString {
     let folders = env::split_paths(inherited);
     let mut folders: Vec<_> = folders.filter(|folder| folder.is_absolute()).collect();
-    for folder in SYSTEM_FOLDERS {
-        if !folders.iter().any(|present| present.as_os_str() == folder) {
-            folders.push(folder.into());
+    for folder in program_folders() {
+        if !folders.contains(&folder) {
+            folders.push(folder);
         }
     }
     // What was split at the separator has none.

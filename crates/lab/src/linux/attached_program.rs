@@ -11,7 +11,7 @@ use host::exec::{Attached, AttachedGroup, Command, Local};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal as NixSignal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::Ran;
@@ -137,7 +137,9 @@ fn is_in(mask: u64, signal: NixSignal) -> bool {
 
 /// Passes on what asks us to end until the program has ended, and tells whether there was anything.
 fn pass_on(heard: &Heard, program: &Attached, group: AttachedGroup) -> io::Result<bool> {
-    let running: OwnedFd = pidfd_open(program.id(), PidfdFlags::empty())?;
+    let leader = i32::try_from(program.id()).ok().and_then(Pid::from_raw);
+    let leader = leader.ok_or(io::ErrorKind::NotFound)?;
+    let running: OwnedFd = pidfd_open(leader, PidfdFlags::empty())?;
     let mut passed = false;
     loop {
         let mut ready = [
@@ -162,7 +164,7 @@ fn pass_on(heard: &Heard, program: &Attached, group: AttachedGroup) -> io::Resul
             passed = true;
             // One that has ended meanwhile needs none.
             match group {
-                AttachedGroup::Own => kill_process_group(program.id(), *signal).ok(),
+                AttachedGroup::Own => kill_process_group(leader, *signal).ok(),
                 AttachedGroup::Ours => pidfd_send_signal(&running, *signal).ok(),
             };
         }

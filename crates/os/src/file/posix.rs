@@ -314,6 +314,18 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
+/// Locks a file for this handle, and for programs that inherit it; it can be read and written all the same. Not where
+/// another one has it locked.
+///
+/// # Errors
+/// When its file system has no locks.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    match rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        locked => Ok(locked.map(|()| true)?),
+    }
+}
+
 /// Opens a file to be read, links followed; a pipe without a writer is not waited for.
 ///
 /// # Errors

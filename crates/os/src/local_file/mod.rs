@@ -24,18 +24,16 @@ pub struct Facts {
     pub mode: Option<u32>,
 }
 
-/// Of a file that is open.
-///
-/// # Errors
-/// When the system does not say anything of it.
-pub fn facts(file: &File) -> io::Result<Facts> {
-    imp::facts(file)
+/// Of a file that is open, with its metadata.
+#[must_use]
+pub fn facts(file: &File, metadata: &Metadata) -> Facts {
+    imp::facts(file, metadata)
 }
 
-/// As far as they are known of a file that is not open.
+/// Of a file that is not open, with its metadata, as far as that is known.
 #[must_use]
-pub fn facts_of_unopened(metadata: &Metadata) -> Facts {
-    imp::facts_of_unopened(metadata)
+pub fn facts_of_unopened(path: &Path, metadata: &Metadata) -> Facts {
+    imp::facts_of_unopened(path, metadata)
 }
 
 /// Opens what has that name, without following a link or waiting for a pipe. No other user can read what is made so,
@@ -82,6 +80,12 @@ pub fn is_ours(file: &File) -> bool {
     imp::is_ours(file).unwrap_or(false)
 }
 
+/// Whether a file has more than one name; so it is where that is not known.
+#[must_use]
+pub fn has_other_names(file: &File) -> bool {
+    imp::has_other_names(file).unwrap_or(true)
+}
+
 /// Gives a file a name that nothing has.
 ///
 /// # Errors
@@ -99,7 +103,23 @@ fn check_and_rename(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether its file system may take bytes, lose them later, and tell only those who sync; so it is where that is not known.
+/// Gives a file a name, and removes what had it, also where that is read-only.
+///
+/// # Errors
+/// When it cannot be.
+pub fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
+    imp::rename_over(from, to)
+}
+
+/// Has a file take no space for what is never written, where that does not go without saying.
+///
+/// # Errors
+/// When its file system has no such files.
+pub fn make_sparse(file: &File) -> io::Result<()> {
+    imp::make_sparse(file)
+}
+
+/// Whether its file system may take bytes, lose them later, and tell only those who sync.
 #[must_use]
 pub fn tells_late(file: &File) -> bool {
     imp::tells_late(file)
@@ -191,7 +211,8 @@ mod tests {
             assert!(exists(rename(&from, &to)));
             assert_eq!(fs::read(&to).expect("it is there"), b"old");
             fs::remove_file(&to).expect("our own folder");
-            if symlink("nowhere", &to).is_ok() {
+            if crate::HAS_POSIX_FILES {
+                symlink("nowhere", &to).expect("our own folder");
                 assert!(exists(rename(&from, &to)));
                 fs::remove_file(&to).expect("our own folder");
             }
@@ -228,8 +249,14 @@ mod tests {
         let past = read_exact_at(&file, 1, &mut room).unwrap_err();
         assert_eq!(past.kind(), io::ErrorKind::UnexpectedEof);
         io::Write::flush(&mut file).expect("nothing is held back");
-        let known = facts(&file).expect("the system knows it");
-        assert!(known.id.is_some() && known.changed.is_some());
+        let metadata = file.metadata().expect("it is open");
+        let known = facts(&file, &metadata);
+        assert!(known.id.is_some() && known.allocation >= 8, "{known:?}");
+        let age = known.changed.and_then(|changed| changed.elapsed().ok());
+        assert!(age.is_some_and(|age| age.as_secs() < 60), "{known:?}");
+        let other = tempfile::tempfile().expect("a temporary file");
+        let other = facts(&other, &other.metadata().expect("it is open"));
+        assert_ne!(other.id, known.id);
         assert_eq!(next_data(&file, 0, 8), Some(0..8));
     }
 }

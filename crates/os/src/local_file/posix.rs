@@ -22,11 +22,15 @@ const ACCESS_BITS: RawMode = 0o777;
 /// `st_blocks` counts in this unit whatever the file system does.
 const BLOCK_BYTES: u64 = 512;
 
-pub(super) fn facts(file: &File) -> io::Result<Facts> {
-    Ok(facts_of_unopened(&file.metadata()?))
+pub(super) fn facts(_: &File, metadata: &Metadata) -> Facts {
+    facts_of(metadata)
 }
 
-pub(super) fn facts_of_unopened(metadata: &Metadata) -> Facts {
+pub(super) fn facts_of_unopened(_: &Path, metadata: &Metadata) -> Facts {
+    facts_of(metadata)
+}
+
+fn facts_of(metadata: &Metadata) -> Facts {
     Facts {
         allocation: metadata.blocks().saturating_mul(BLOCK_BYTES),
         id: Some(metadata.ino()),
@@ -76,6 +80,10 @@ pub(super) fn is_ours(file: &File) -> io::Result<bool> {
     Ok(is_own(&metadata) && metadata.nlink() == 1)
 }
 
+pub(super) fn has_other_names(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 1)
+}
+
 fn is_own(metadata: &Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
@@ -106,9 +114,11 @@ pub(super) fn tells_late(file: &File) -> bool {
     is_elsewhere(system.f_type as u32, rustix::fs::major(metadata.dev()))
 }
 
+/// Not known: to sync each file of a copy would cost what a disk takes to have it, and systems that lose what they took and
+/// tell only those who sync are not known among these.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn tells_late(_: &File) -> bool {
-    true
+    false
 }
 
 /// Whether a file system of this kind keeps its files on another machine, or has a program keep
@@ -129,6 +139,15 @@ fn is_elsewhere(kind: u32, device: u32) -> bool {
         FUSE => device == 0,
         _ => false,
     }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(super) fn make_sparse(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+pub(super) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::rename(from, to)
 }
 
 pub(super) fn make_private(file: &File) -> io::Result<()> {

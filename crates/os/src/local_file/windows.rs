@@ -1,6 +1,6 @@
 //! Windows.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::mem::{size_of, size_of_val};
 use std::ops::Range;
@@ -12,15 +12,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use windows_sys::Win32::Foundation::ERROR_MORE_DATA;
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_REPARSE_POINT, FILE_BASIC_INFO,
-    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_ID_INFO,
-    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_REMOTE_PROTOCOL_INFO, FILE_STANDARD_INFO,
+    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_OFFLINE, FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS,
+    FILE_ATTRIBUTE_RECALL_ON_OPEN, FILE_ATTRIBUTE_REPARSE_POINT, FILE_ATTRIBUTE_SPARSE_FILE,
+    FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_ID_INFO,
+    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_REMOTE_PROTOCOL_INFO,
     FILE_WRITE_ATTRIBUTES, FileBasicInfo, FileIdInfo, FileRemoteProtocolInfo, FileStandardInfo,
     GetFileInformationByHandle, GetFileInformationByHandleEx, MOVEFILE_WRITE_THROUGH, MoveFileExW,
 };
 use windows_sys::Win32::System::IO::DeviceIoControl;
 use windows_sys::Win32::System::Ioctl::{
-    FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES,
+    FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES, FSCTL_SET_SPARSE,
 };
 
 use super::Facts;
@@ -31,27 +32,53 @@ const EPOCH_SECONDS: u64 = 11_644_473_600;
 /// Its unit is 100 ns.
 const TICKS_PER_SECOND: u64 = 10_000_000;
 const NANOS_PER_TICK: u32 = 100;
+/// What is deduplicated, compressed by the system or in a cloud, as files say it; links have the first of them too.
+const STORED_ELSEWHERE: u32 = FILE_ATTRIBUTE_REPARSE_POINT
+    | FILE_ATTRIBUTE_OFFLINE
+    | FILE_ATTRIBUTE_RECALL_ON_OPEN
+    | FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS;
 
-pub(super) fn facts(file: &File) -> io::Result<Facts> {
-    let metadata = file.metadata()?;
-    let standard = information::<FILE_STANDARD_INFO>(file, FileStandardInfo).ok();
+/// `FILE_STANDARD_INFO`, whose flags may be any number when they come from a server.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct StandardInformation {
+    allocation: i64,
+    end: i64,
+    links: u32,
+    flags: [u8; 4],
+}
+
+pub(super) fn facts(file: &File, metadata: &Metadata) -> Facts {
+    let standard = information::<StandardInformation>(file, FileStandardInfo).ok();
     let basic = information::<FILE_BASIC_INFO>(file, FileBasicInfo).ok();
-    let allocation = standard.and_then(|found| u64::try_from(found.AllocationSize).ok());
-    Ok(Facts {
+    let allocation = standard.and_then(|found| u64::try_from(found.allocation).ok());
+    Facts {
         allocation: allocation.unwrap_or(metadata.len()),
         id: by_handle(file).ok().map(|found| index(&found)),
         changed: basic.and_then(|found| time(found.ChangeTime)),
         mode: None,
-    })
+    }
 }
 
-pub(super) fn facts_of_unopened(metadata: &Metadata) -> Facts {
-    Facts {
-        allocation: metadata.len(),
-        id: None,
-        changed: None,
-        mode: None,
+pub(super) fn facts_of_unopened(path: &Path, metadata: &Metadata) -> Facts {
+    match open_itself(path, FILE_READ_ATTRIBUTES) {
+        Ok(file) => facts(&file, metadata),
+        Err(_) => Facts {
+            allocation: metadata.len(),
+            id: None,
+            changed: None,
+            mode: None,
+        },
     }
+}
+
+/// Opens what has that name and not what it leads to, with these rights only.
+fn open_itself(path: &Path, access: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .access_mode(access)
+        .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+    options.open(path)
 }
 
 /// None for zero, which a file system gives that keeps no such time.
@@ -70,30 +97,26 @@ const fn index(found: &BY_HANDLE_FILE_INFORMATION) -> u64 {
 /// What is no link but stored in another place (deduplicated, compressed, in a cloud) is read as its file system shows
 /// it: such a reparse point leads nowhere (MS-FSCC 2.1.2.1, name surrogates).
 pub(super) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
-    let as_it_is = |access: Option<u32>| {
-        let mut options = options.clone();
-        options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
-        if let Some(access) = access {
-            options.access_mode(access);
-        }
-        options.open(path)
-    };
-    let file = as_it_is(None)?;
+    let mut as_it_is = options.clone();
+    as_it_is.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+    let file = as_it_is.open(path)?;
     let found = file.metadata()?;
-    let is_stored_elsewhere =
-        found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0 && !found.is_symlink();
-    match is_stored_elsewhere {
-        true => options.open(path),
-        false => Ok(file),
+    if found.is_symlink() || found.file_attributes() & STORED_ELSEWHERE == 0 {
+        return Ok(file);
+    }
+    let as_shown = options.open(path)?;
+    // A link may have come there meanwhile.
+    match is_same(&file, &as_shown)? {
+        true => Ok(as_shown),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "a link has come there",
+        )),
     }
 }
 
 pub(super) fn open_to_set_times(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .access_mode(FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)
-        .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
-    options.open(path)
+    open_itself(path, FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)
 }
 
 pub(super) fn folder_builder(_: Option<u32>) -> DirBuilder {
@@ -106,11 +129,7 @@ pub(super) fn symlink(_: &str, _: &Path) -> io::Result<()> {
 }
 
 pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    let mut options = OpenOptions::new();
-    options
-        .access_mode(FILE_READ_ATTRIBUTES)
-        .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
-    is_same(file, &options.open(path)?)
+    is_same(file, &open_itself(path, FILE_READ_ATTRIBUTES)?)
 }
 
 /// By numbers of 128 bits where the file system has them (ReFS), else by those of 64.
@@ -126,7 +145,11 @@ fn is_same(one: &File, other: &File) -> io::Result<bool> {
 }
 
 pub(super) fn is_ours(file: &File) -> io::Result<bool> {
-    Ok(by_handle(file)?.nNumberOfLinks == 1 && is_owned_by_us(file)?)
+    Ok(!has_other_names(file)? && is_owned_by_us(file)?)
+}
+
+pub(super) fn has_other_names(file: &File) -> io::Result<bool> {
+    Ok(by_handle(file)?.nNumberOfLinks > 1)
 }
 
 /// One call, which fails where something has the name, as no check before it could.
@@ -154,6 +177,49 @@ pub(super) fn tells_late(file: &File) -> bool {
     !found.is_err_and(is_local)
 }
 
+/// So that what is never written takes no space.
+#[expect(unsafe_code, reason = "no safe crate of ours asks for it")]
+pub(super) fn make_sparse(file: &File) -> io::Result<()> {
+    let mut filled = 0;
+    // SAFETY: the handle is open while `file` is borrowed; nothing is given and nothing comes back.
+    let done = unsafe {
+        DeviceIoControl(
+            file.as_raw_handle(),
+            FSCTL_SET_SPARSE,
+            ptr::null(),
+            0,
+            ptr::null_mut(),
+            0,
+            &raw mut filled,
+            ptr::null_mut(),
+        )
+    };
+    match done {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// What is read-only is replaced as well, as on systems where that is up to the folder.
+pub(super) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let mut permissions = to.symlink_metadata()?.permissions();
+            if !permissions.readonly() {
+                return Err(error);
+            }
+            #[expect(
+                clippy::permissions_set_readonly_false,
+                reason = "Windows has this one bit for all users"
+            )]
+            permissions.set_readonly(false);
+            fs::set_permissions(to, permissions)?;
+            fs::rename(from, to)
+        }
+        renamed => renamed,
+    }
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
 pub(super) fn make_private(_: &File) -> io::Result<()> {
     Ok(())
@@ -175,6 +241,12 @@ pub(super) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usi
 #[expect(unsafe_code, reason = "no safe crate of ours asks for the ranges")]
 pub(super) fn next_data(file: &File, from: u64, size: u64) -> Option<Range<u64>> {
     let all = (from < size).then_some(from..size);
+    // What is compressed or elsewhere takes less space than it holds, too, and has no holes for that.
+    let attributes = file.metadata().map_or(0, |found| found.file_attributes());
+    let is_sparse = attributes & FILE_ATTRIBUTE_SPARSE_FILE != 0;
+    if !is_sparse || attributes & STORED_ELSEWHERE != 0 {
+        return all;
+    }
     let (Ok(begin), Ok(length)) = (
         i64::try_from(from),
         i64::try_from(size.saturating_sub(from)),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::mem::size_of;
+use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::windows::io::AsRawSocket as _;
 use std::ptr;
@@ -17,8 +17,8 @@ use windows_sys::Win32::NetworkManagement::IpHelper::{
 };
 use windows_sys::Win32::NetworkManagement::Ndis::IfOperStatusUp;
 use windows_sys::Win32::Networking::WinSock::{
-    AF_INET, AF_INET6, AF_UNSPEC, SIO_TCP_INFO, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, SOCKET,
-    TCP_INFO_v0, TCP_INFO_v1, WSAIoctl,
+    AF_INET, AF_INET6, AF_UNSPEC, IpDadStateDeprecated, IpDadStatePreferred, SIO_TCP_INFO,
+    SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, SOCKET, TCP_INFO_v0, WSAIoctl,
 };
 
 use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts};
@@ -42,70 +42,63 @@ pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
     ))
 }
 
-/// `SIO_TCP_INFO`, by its newer and then its older form (Windows 10 1703). What sending waited for is left out: the time
-/// that it calls limited by the sender holds the time in which there was nothing to send.
-pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
-    if let Some(info) = tcp_info::<TCP_INFO_v1>(stream, 1) {
-        return Some(facts_of(
-            info.Mss,
-            info.TimestampsEnabled,
-            [info.RttUs, info.MinRttUs],
-            [info.Cwnd, info.SndWnd, info.BytesRetrans],
-            info.BytesIn,
-        ));
-    }
-    let info = tcp_info::<TCP_INFO_v0>(stream, 0)?;
-    Some(facts_of(
-        info.Mss,
-        info.TimestampsEnabled,
-        [info.RttUs, info.MinRttUs],
-        [info.Cwnd, info.SndWnd, info.BytesRetrans],
-        info.BytesIn,
-    ))
-}
-
-fn facts_of(
-    segment: u32,
-    has_timestamps: bool,
-    [round_trip, round_trip_min]: [u32; 2],
-    [congestion_window, far_window, bytes_sent_again]: [u32; 3],
-    received: u64,
-) -> TcpFacts {
-    TcpFacts {
-        round_trip: Duration::from_micros(round_trip.into()),
-        // Windows counts bytes.
-        retransmits: u64::from(bytes_sent_again.div_ceil(segment.max(1))),
-        received: Some(received),
-        segment,
-        option_bytes: if has_timestamps { 12 } else { 0 },
-        round_trip_min: Duration::from_micros(round_trip_min.into()),
-        congestion_window: congestion_window.into(),
-        far_window: Some(far_window.into()),
-        ..TcpFacts::default()
-    }
-}
-
+/// `SIO_TCP_INFO` in its first form (Windows 10 1703). What sending waited for, which the second one has, is left out: the
+/// time that it calls limited by the sender holds the time in which there was nothing to send.
 #[expect(unsafe_code, reason = "no safe crate of ours asks for SIO_TCP_INFO")]
-fn tcp_info<T: Copy + Default>(stream: &Socket, version: u32) -> Option<T> {
-    let mut info = T::default();
+pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
+    let version: u32 = 0;
+    let mut info = MaybeUninit::<TCP_INFO_v0>::zeroed();
     let mut filled = 0;
     let socket = SOCKET::try_from(stream.as_raw_socket()).ok()?;
-    // SAFETY: the socket is open while `stream` is borrowed; each length is that of what its pointer leads to, and both
-    // structures hold plain numbers only.
+    // SAFETY: the socket is open while `stream` is borrowed; each length is that of what its pointer leads to.
     let status = unsafe {
         WSAIoctl(
             socket,
             SIO_TCP_INFO,
             (&raw const version).cast(),
             u32::try_from(size_of::<u32>()).ok()?,
-            (&raw mut info).cast(),
-            u32::try_from(size_of::<T>()).ok()?,
+            info.as_mut_ptr().cast(),
+            u32::try_from(size_of::<TCP_INFO_v0>()).ok()?,
             &raw mut filled,
             ptr::null_mut(),
             None,
         )
     };
-    (status == 0 && filled as usize >= size_of::<T>()).then_some(info)
+    if status != 0 || (filled as usize) < size_of::<TCP_INFO_v0>() {
+        return None;
+    }
+    let info = info.as_ptr();
+    // SAFETY: all of it was filled; each of these fields is a number, and the flag is read as one.
+    let (segment, flag, round_trips, windows, bytes_sent_again, received) = unsafe {
+        (
+            (&raw const (*info).Mss).read(),
+            (&raw const (*info).TimestampsEnabled).cast::<u8>().read(),
+            [
+                (&raw const (*info).RttUs).read(),
+                (&raw const (*info).MinRttUs).read(),
+            ],
+            [
+                (&raw const (*info).Cwnd).read(),
+                (&raw const (*info).SndWnd).read(),
+            ],
+            (&raw const (*info).BytesRetrans).read(),
+            (&raw const (*info).BytesIn).read(),
+        )
+    };
+    // Before the first sample the shortest is the longest that can be said.
+    let round_trip_min = Some(round_trips[1]).filter(|shortest| *shortest != u32::MAX);
+    Some(TcpFacts {
+        round_trip: Duration::from_micros(round_trips[0].into()),
+        // Windows counts bytes.
+        retransmits: u64::from(bytes_sent_again.div_ceil(segment.max(1))),
+        received: Some(received),
+        segment,
+        option_bytes: if flag == 0 { 0 } else { 12 },
+        round_trip_min: Duration::from_micros(round_trip_min.unwrap_or(round_trips[0]).into()),
+        congestion_window: windows[0].into(),
+        far_window: Some(windows[1].into()),
+        ..TcpFacts::default()
+    })
 }
 
 pub(super) fn congestion_control(_: &Socket) -> Option<String> {
@@ -158,6 +151,10 @@ pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
         let mut address = adapter.FirstUnicastAddress.cast_const();
         while let Some(unicast) = entry::<IP_ADAPTER_UNICAST_ADDRESS_LH>(address) {
             address = unicast.Next;
+            // One that another machine has, or may have, is none of ours.
+            if ![IpDadStatePreferred, IpDadStateDeprecated].contains(&unicast.DadState) {
+                continue;
+            }
             let Some(ip) = ip_address(unicast.Address.lpSockaddr) else {
                 continue;
             };

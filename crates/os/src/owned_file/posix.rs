@@ -58,13 +58,7 @@ fn check(found: &Metadata) -> Result<(), NotOwned> {
     }
 }
 
-pub(super) fn has_entrances() -> bool {
-    Path::new(OPEN_FILES).is_dir()
-}
-
-pub(super) fn entrance(file: &File, path: &Path) -> String {
-    match has_entrances() {
-        true => format!("{OPEN_FILES}/{}", file.as_raw_fd()),
-        false => path.to_string_lossy().into_owned(),
-    }
+pub(super) fn entrance(file: &File) -> Option<String> {
+    let has_names = Path::new(OPEN_FILES).is_dir();
+    has_names.then(|| format!("{OPEN_FILES}/{}", file.as_raw_fd()))
 }

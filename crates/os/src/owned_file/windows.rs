@@ -32,10 +32,6 @@ pub(super) fn open(_: &Path) -> Result<File, NotOwned> {
     Err(NotOwned::WritableByOthers)
 }
 
-pub(super) fn has_entrances() -> bool {
-    false
-}
-
-pub(super) fn entrance(_: &File, path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+pub(super) fn entrance(_: &File) -> Option<String> {
+    None
 }

@@ -3,11 +3,13 @@
 use std::convert::Infallible;
 use std::ffi::{CStr, c_void};
 
+use super::NotLoaded;
+
 /// There is none.
 pub(super) type Handle = Infallible;
 
-pub(super) fn load(_: &CStr) -> Result<Handle, Option<String>> {
-    Err(None)
+pub(super) fn load(_: &CStr) -> Result<Handle, NotLoaded> {
+    Err(NotLoaded::NoneKnown)
 }
 
 pub(super) fn address(library: Handle, _: &CStr) -> *mut c_void {

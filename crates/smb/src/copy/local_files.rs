@@ -36,7 +36,7 @@ pub(super) fn stat(path: &Path) -> Result<Entry, Error> {
     let metadata = Held::enter(path).and_then(|at| at.path().symlink_metadata());
     let metadata =
         metadata.map_err(|source| failed(say("error-smb.cannot-examine"), path, source))?;
-    let facts = local_file::facts_of_unopened(&metadata);
+    let facts = local_file::facts_of_unopened(path, &metadata);
     Ok(entry(name.into_owned(), &metadata, facts))
 }
 
@@ -57,11 +57,12 @@ pub(super) fn list(
                 reason: say("error-smb.name-not-utf8"),
             });
         };
-        let metadata = held.path().join(name).symlink_metadata();
+        let there = held.path().join(name);
+        let metadata = there.symlink_metadata();
         let metadata = metadata.map_err(|source| {
             failed(say("error-smb.cannot-examine"), &folder.join(name), source)
         })?;
-        let facts = local_file::facts_of_unopened(&metadata);
+        let facts = local_file::facts_of_unopened(&there, &metadata);
         Ok(entry(name.to_owned(), &metadata, facts))
     }))
 }
@@ -215,7 +216,8 @@ fn entry(name: String, metadata: &Metadata, facts: Facts) -> Entry {
 }
 
 fn entry_of_open(name: String, file: &File) -> io::Result<Entry> {
-    Ok(entry(name, &file.metadata()?, local_file::facts(file)?))
+    let metadata = file.metadata()?;
+    Ok(entry(name, &metadata, local_file::facts(file, &metadata)))
 }
 
 fn file_times(times: FileTimes) -> fs::FileTimes {
@@ -388,6 +390,10 @@ impl Part {
             // Before the bytes that it speaks of go.
             let _ = fs::remove_file(&part.record);
         }
+        if part.is_sparse {
+            // Where it cannot be, holes are zeros that take space.
+            let _ = local_file::make_sparse(&part.file);
+        }
         // What follows may be anything, and where nothing is written zeros are expected.
         if length != start {
             part.file
@@ -434,6 +440,7 @@ impl Part {
                 local_file::open(options.clone().create(true).truncate(false), &self.record)?;
             if !file.metadata()?.is_file() || !local_file::is_ours(&file) {
                 // What another user has put there, or a second name of some file.
+                drop(file);
                 fs::remove_file(&self.record)?;
                 file = local_file::open(options.create_new(true), &self.record)?;
             }
@@ -476,6 +483,7 @@ impl Part {
         if there.as_ref().is_some_and(is_special) {
             return Err(obstructed(&self.to));
         }
+        let is_read_only = finish.attributes & ATTRIBUTE_READ_ONLY != 0 && finish.mode.is_none();
         let finished = (|| {
             self.file.set_len(finish.size)?;
             if finish.sync || local_file::tells_late(&self.file) {
@@ -485,10 +493,8 @@ impl Part {
                 there.filter(|there| finish.replace == Replace::Existing && there.is_file());
             local_file::publish(&self.file, finish.mode, replaced.as_ref())?;
             let not_kept = set_times(&self.file, &self.to, finish.times)?;
-            if finish.attributes & ATTRIBUTE_READ_ONLY != 0 && finish.mode.is_none() {
-                let mut permissions = self.file.metadata()?.permissions();
-                permissions.set_readonly(true);
-                self.file.set_permissions(permissions)?;
+            if is_read_only && os::HAS_POSIX_FILES {
+                self.make_read_only()?;
             }
             Ok(not_kept)
         })();
@@ -496,14 +502,25 @@ impl Part {
             .map_err(|source| failed(say("error-smb.cannot-finish"), &self.path, source))?;
         let renamed = match finish.replace {
             Replace::Never => local_file::rename_to_new(&self.part, self.at.path()),
-            Replace::Existing => fs::rename(&self.part, self.at.path()),
+            Replace::Existing => local_file::rename_over(&self.part, self.at.path()),
         };
         renamed.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => obstructed(&self.to),
             _ => failed(say("error-smb.cannot-rename"), &self.to, source),
         })?;
         *lock(&self.fate) = Fate::Completed;
+        // Elsewhere a read-only part could be neither renamed nor taken up again.
+        if is_read_only && !os::HAS_POSIX_FILES {
+            self.make_read_only()
+                .map_err(|source| failed(say("error-smb.cannot-finish"), &self.to, source))?;
+        }
         Ok(not_kept)
+    }
+
+    fn make_read_only(&self) -> io::Result<()> {
+        let mut permissions = self.file.metadata()?.permissions();
+        permissions.set_readonly(true);
+        self.file.set_permissions(permissions)
     }
 }
 
@@ -527,13 +544,13 @@ fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     let create = || local_file::open(options.clone().create_new(true), path);
-    let file = match create() {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            local_file::open(&options, path)
-        }
-        created => created,
-    };
-    let file = file.map_err(failed)?;
+    match create() {
+        // Nobody else has it, whoever its file system says that it belongs to.
+        Ok(file) => return claim(&file, path, shown).map(|_| (file, 0)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let file = local_file::open(&options, path).map_err(failed)?;
     let metadata = claim(&file, path, shown)?;
     if !metadata.is_file() {
         return Err(obstructed(shown));
@@ -542,6 +559,8 @@ fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
         local_file::make_private(&file).map_err(failed)?;
         return Ok((file, metadata.len()));
     }
+    // On some systems a name is free only when nobody has its file open.
+    drop(file);
     fs::remove_file(path).map_err(failed)?;
     let file = create().map_err(failed)?;
     claim(&file, path, shown)?;

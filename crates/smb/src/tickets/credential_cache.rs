@@ -88,23 +88,27 @@ impl TicketCache {
         if wanted == TicketUse::Tried && os::is_root() {
             return Err(TicketError::NotAskedFor { file: path() });
         }
-        match OwnedFile::has_entrances() {
-            true => Opened::of(file).map(Some),
-            // A system that has no names for open files.
-            false => Ok(None),
-        }
+        Opened::of(file)
     }
 }
 
 /// A cache that was opened and then checked: another user can no longer exchange it.
 #[derive(Debug)]
-pub(super) struct Opened(OwnedFile);
+pub(super) struct Opened {
+    file: OwnedFile,
+    /// A path by which this process reaches it, whatever is done to its own.
+    name: String,
+}
 
 impl Opened {
-    fn of(path: &Path) -> Result<Self, TicketError> {
+    /// None on a system that has no names for open files.
+    fn of(path: &Path) -> Result<Option<Self>, TicketError> {
         let file = path.to_owned();
         let reason = match OwnedFile::open(path) {
-            Ok(opened) => return Ok(Self(opened)),
+            Ok(file) => {
+                let name = file.entrance().map(str::to_owned);
+                return Ok(name.map(|name| Self { file, name }));
+            }
             Err(NotOwned::Another) => return Err(TicketError::Foreign { file }),
             Err(NotOwned::Unopened) => say("error-auth.cache-not-opened"),
             Err(NotOwned::OwnerUnknown) => say("error-auth.cache-owner-unknown"),
@@ -116,17 +120,17 @@ impl Opened {
     }
 
     pub(super) fn path(&self) -> PathBuf {
-        self.0.path().to_owned()
+        self.file.path().to_owned()
     }
 
     /// A path by which this process reaches it, whatever is done to its own.
     pub(super) fn name(&self) -> String {
-        self.0.entrance()
+        self.name.clone()
     }
 
     /// The same as the library has it.
     pub(super) fn cache_name(&self) -> CString {
-        CString::new(format!("FILE:{}", self.name())).expect("a number has no zero byte")
+        CString::new(format!("FILE:{}", self.name)).expect("a number has no zero byte")
     }
 }
 

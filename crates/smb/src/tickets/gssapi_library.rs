@@ -11,7 +11,7 @@ use std::slice;
 use std::sync::OnceLock;
 
 use locale::{Message, say};
-use os::shared_library::SharedLibrary;
+use os::shared_library::{NotLoaded, SharedLibrary};
 
 use super::credential_cache::Opened;
 use crate::copy::name::printable;
@@ -211,9 +211,10 @@ pub(super) fn library() -> Result<&'static Library, &'static Message> {
 }
 
 fn open() -> Result<SharedLibrary, Message> {
-    SharedLibrary::load(LIBRARY).map_err(|said| match said {
-        Some(said) => Message::from(said),
-        None => say("error-auth.library-none-here"),
+    SharedLibrary::load(LIBRARY).map_err(|why| match why {
+        NotLoaded::Said(said) => Message::from(said),
+        NotLoaded::Unsaid => say("error-auth.library-untold"),
+        NotLoaded::NoneKnown => say("error-auth.library-none-here"),
     })
 }
 

@@ -1,37 +1,52 @@
 //! The build for Windows in Wine, against a real Samba: what it finds of this machine, what it moves, and what it leaves
-//! when it is killed. `make windows` makes the programs.
+//! when it is killed. `scripts/windows` makes the programs.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use smb::{Access, OpenOptions, Policy};
 use tempfile::TempDir;
 
 use crate::byte_pattern;
+use crate::samba::{check_pattern, connect, write_pattern};
 use crate::samba_lan::{Lan, PASSWORD, SHARE, USER};
 
 const MIB: u64 = 1 << 20;
 const WINE: &str = "/usr/lib/wine/wine64";
 const WINE_SERVER: &str = "/usr/lib/wine/wineserver64";
 
-/// Where `make windows` puts what it makes.
+/// Where `scripts/windows` puts what it makes. It is asked once, so that what is tried is made of these very sources.
 fn built(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/windows");
-    let program = folder.join(name);
-    assert!(
-        program.exists(),
-        "`make windows` makes {}",
-        program.display()
-    );
-    program
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    let folder = MADE.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let made = Command::new(root.join("scripts/windows")).status();
+        assert!(made.is_ok_and(|made| made.success()), "see above");
+        root.join("target/windows")
+    });
+    folder.join(name)
+}
+
+/// One at a time: they share what Wine keeps.
+fn alone() -> MutexGuard<'static, ()> {
+    static WINE: Mutex<()> = Mutex::new(());
+    // A test that has failed leaves nothing that another one could see.
+    WINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A program for Windows in a folder with what this Wine lacks.
-struct Wine(TempDir);
+struct Wine {
+    folder: TempDir,
+    #[expect(dead_code, reason = "it is held")]
+    alone: MutexGuard<'static, ()>,
+}
 
 impl Drop for Wine {
     fn drop(&mut self) {
@@ -51,7 +66,10 @@ impl Wine {
         ] {
             fs::copy(from, folder.path().join(to)).expect("room on the disk");
         }
-        let wine = Self(folder);
+        let wine = Self {
+            folder,
+            alone: alone(),
+        };
         // One that another test has left sees another network.
         wine.end_server();
         wine
@@ -77,7 +95,7 @@ impl Wine {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(WINE);
         command
-            .arg(self.0.path().join("program.exe"))
+            .arg(self.folder.path().join("program.exe"))
             .args(arguments)
             .env("WINEPREFIX", Self::prefix())
             .env("WINEDEBUG", "-all")
@@ -114,13 +132,20 @@ fn said(output: &Output) -> Value {
     serde_json::from_str(&text).expect("a line of JSON")
 }
 
-/// The same engine on this system.
-fn here(job: &[&str]) -> Value {
-    let tests = std::env::current_exe().expect("it runs");
-    let folder = tests.ancestors().nth(2).expect("that of the build");
-    let mut command = Command::new(folder.join("examples/engine_under_test"));
-    command.args(job).env("LINERATE_PASSWORD", PASSWORD);
-    said(&command.output().expect("cargo builds examples with tests"))
+/// How long the same engine takes for it on this system.
+fn seconds_here(lan: &Lan, job: &str, bytes: u64) -> f64 {
+    let session = connect(lan, &Policy::default());
+    let rejected = session.add_channels(2, &lan.nics());
+    assert_eq!(session.channels().len(), 2, "{rejected:?}");
+    let tree = session.tree(SHARE).expect("the share is there");
+    let begun = Instant::now();
+    if job == "write" {
+        write_pattern(&tree, "large", 7, iter::once(0..bytes));
+    } else {
+        let file = tree.open("large", &OpenOptions::open(Access::Read));
+        check_pattern(&file.expect("it is there"), 7, 0..bytes);
+    }
+    begun.elapsed().as_secs_f64()
 }
 
 fn number(value: &Value, name: &str) -> u64 {
@@ -199,16 +224,15 @@ fn both_links_carry_what_windows_reads_and_writes() {
     for job in ["write", "read"] {
         let mut rates = [Vec::new(), Vec::new()];
         for _ in 0..3 {
-            let job = [&server, SHARE, USER, "2", job, "large", &count];
-            for (rates, result) in rates.iter_mut().zip([here(&job), wine.job(&job)]) {
-                let seconds = result["seconds"].as_f64().expect("a time");
-                rates.push(bytes as f64 / seconds / 1e6);
-                let channels = result["channels"].as_array().expect("a list");
-                assert_eq!(channels.len(), 2, "{result}");
-                for channel in channels {
-                    let moved = number(channel, "sent") + number(channel, "received");
-                    assert!(moved > bytes * 2 / 5, "{result}");
-                }
+            rates[0].push(bytes as f64 / seconds_here(&lan, job, bytes) / 1e6);
+            let result = wine.job(&[&server, SHARE, USER, "2", job, "large", &count]);
+            let seconds = result["seconds"].as_f64().expect("a time");
+            rates[1].push(bytes as f64 / seconds / 1e6);
+            let channels = result["channels"].as_array().expect("a list");
+            assert_eq!(channels.len(), 2, "{result}");
+            for channel in channels {
+                let moved = number(channel, "sent") + number(channel, "received");
+                assert!(moved > bytes * 2 / 5, "{result}");
             }
         }
         for rates in &mut rates {

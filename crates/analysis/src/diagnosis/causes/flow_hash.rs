@@ -77,7 +77,8 @@ fn by_connections(seen: &Evidence) -> Option<Finding> {
     let direction = DIRECTIONS
         .into_iter()
         .find(|direction| seen.loses_in(RungName::Share, *direction))?;
-    let is_steady = is_steady(seen.rates(Rung::Share, direction).into_iter());
+    let is_steady = is_steady(seen.rates(Rung::Share, direction).into_iter())
+        && seen.comes_in_bursts(Rung::Share, direction) != Some(true);
     let is_lossy = seen.is_overtaken(Rung::Share);
     let is_short = seen.round_trip_min().is_some() && seen.is_short_path();
     let is_measured = seen.is_measured(RungName::Tcp);

@@ -1,18 +1,13 @@
 //! The server's processor is full, or one process of its serves all requests of a session.
 
 use locale::{Message, say};
-use record::{Direction, ProbeKind, Rung};
+use record::{ProbeKind, Rung};
 
-use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
+use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
-use crate::diagnosis::ladder_and_probe_trials;
 use crate::diagnosis::processor_limits::throttled;
 use crate::rung_and_probe_verdict::Loss;
 
-/// The relative standard deviation of a rate within a trial that comes in bursts: a link or a hop that is full has 0.03.
-const BURSTS: f64 = 0.1;
-/// Samples of a trial that tell it.
-const SAMPLES_MIN: usize = 5;
 const ADVICE: Message = say("fix.server-processor");
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
@@ -90,7 +85,7 @@ fn one_connection(seen: &Evidence) -> Option<Finding> {
 /// steadily, and a process that gets a part of a processor stops and goes on.
 fn in_bursts(seen: &Evidence) -> Option<Finding> {
     let loses = |direction| seen.may_lose_in(RungName::Share, direction);
-    let bursts = |direction| burstiness(seen, direction).is_some_and(|it| it > BURSTS);
+    let bursts = |direction| seen.comes_in_bursts(Rung::Share, direction) == Some(true);
     let is_clear = is_alone(seen) && is_short_and_clean(seen) && seen.busy_channel().is_none();
     let mut directions = DIRECTIONS.into_iter();
     if !is_clear || !directions.all(|direction| loses(direction) && bursts(direction)) {
@@ -98,19 +93,6 @@ fn in_bursts(seen: &Evidence) -> Option<Finding> {
     }
     let text = say("server-processor.bursts");
     Some(Finding::suspected(text, Decider::Server, advice(seen)).by_elimination())
-}
-
-/// The standard deviation of the rate within a trial of the share, as a share of its mean; the median of the trials.
-fn burstiness(seen: &Evidence, direction: Direction) -> Option<f64> {
-    let trials = seen.trials.iter();
-    let share = trials.filter(|trial| (trial.rung, trial.direction) == (Rung::Share, direction));
-    median_of(share.filter_map(|trial| {
-        let rates = ladder_and_probe_trials::parts(trial.result);
-        let rates: Vec<f64> = rates.collect();
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        let squares: f64 = rates.iter().map(|rate| (rate / mean - 1.0).powi(2)).sum();
-        (rates.len() >= SAMPLES_MIN && mean > 0.0).then(|| (squares / rates.len() as f64).sqrt())
-    }))
 }
 
 /// Nobody can look at the server, and raw TCP was not measured.

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use locale::say;
 use os::file::{Folder, Readers};
 use record::{HostName, KnobId, Target, Value};
-use rustix::fs::FlockOperation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -186,16 +185,14 @@ impl Journal {
         let mut lock = state.open_or_create("lock").map_err(of_state)?;
         let patience = Instant::now() + HEIR_LIMIT;
         loop {
-            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => break,
+            match os::file::try_lock(&lock) {
+                Ok(true) => break,
                 // A command that it was about to start when it ended or was killed has it for a moment.
-                Err(rustix::io::Errno::WOULDBLOCK)
-                    if Instant::now() < patience && holder(&mut lock).is_none_or(is_dead) =>
-                {
+                Ok(false) if Instant::now() < patience && holder(&mut lock).is_none_or(is_dead) => {
                     thread::sleep(HEIR_LOOK);
                 }
-                Err(rustix::io::Errno::WOULDBLOCK) => return Err(locked(folder, &mut lock)),
-                Err(errno) => return Err(journal_error("lock", &path, errno.into())),
+                Ok(false) => return Err(locked(folder, &mut lock)),
+                Err(error) => return Err(journal_error("lock", &path, error)),
             }
         }
         let mut lock = Lock(lock);
@@ -367,11 +364,7 @@ fn holder(lock: &mut File) -> Option<Holder> {
 }
 
 fn is_dead(holder: Holder) -> bool {
-    let number = i32::try_from(holder.process).ok();
-    let process = number.and_then(rustix::process::Pid::from_raw);
-    process.is_some_and(|process| {
-        rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH)
-    })
+    os::process::is_running(holder.process) == Some(false)
 }
 
 fn locked(folder: &Path, lock: &mut File) -> Error {

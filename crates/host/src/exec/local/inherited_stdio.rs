@@ -1,11 +1,10 @@
 //! Programs that share our standard input and output, as those that a person runs on a host of a lab.
 
-use std::os::unix::process::CommandExt;
 use std::process::Child;
 
-use rustix::process::Pid;
+use os::process::{exit_status, lead_own_group};
 
-use super::{Local, exit_status, search_path, split, start_error};
+use super::{Local, search_path, split, start_error};
 use crate::Error;
 use crate::exec::Command;
 
@@ -28,8 +27,8 @@ pub struct Attached {
 impl Attached {
     /// Its process number, which nobody else gets before [`Attached::wait`] has returned.
     #[must_use]
-    pub fn id(&self) -> Pid {
-        Pid::from_child(&self.child)
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Waits until it has ended, and gives its exit status.
@@ -62,7 +61,7 @@ impl Local {
         let mut started = std::process::Command::new(program);
         started.args(arguments).env("PATH", search_path());
         if group == AttachedGroup::Own {
-            started.process_group(0);
+            lead_own_group(&mut started);
         }
         let child = started.spawn();
         let child = child.map_err(|source| start_error(command, source))?;

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use os::process::{ProgramGroup, exit_status};
 
-use super::{OUTPUT_BYTES_MAX, exit_status, search_path};
+use super::{OUTPUT_BYTES_MAX, search_path};
 use crate::Error;
 use crate::exec::Output;
 
@@ -62,7 +62,7 @@ impl fmt::Debug for Process {
 impl Process {
     pub(super) fn running(
         argv: Vec<String>,
-        mut child: Child,
+        (mut child, group): (Child, ProgramGroup),
         elevated: bool,
         stderr_bytes_max: usize,
     ) -> Self {
@@ -79,10 +79,15 @@ impl Process {
                 sender.send(News::Stderr(keep_beginning(stderr, stderr_bytes_max)))
             });
         }
-        let group = Arc::new(Group::new(child, elevated));
-        let (leader, exited) = (group.leader, sender.clone());
+        let group = Arc::new(Group {
+            group,
+            elevated,
+            child: Mutex::new(Some(child)),
+        });
+        let (waiting, exited) = (Arc::clone(&group), sender.clone());
         thread::spawn(move || {
-            wait_for_end(leader);
+            waiting.group.wait();
+            drop(waiting);
             exited.send(News::Exited)
         });
         Self {
@@ -129,7 +134,7 @@ impl Process {
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         match &self.state {
-            State::Running { group, .. } => group.leader.as_raw_nonzero().get().try_into().ok(),
+            State::Running { group, .. } => Some(group.group.id()),
             State::Replayed(_) => None,
         }
     }
@@ -281,32 +286,24 @@ impl Ender {
 
 /// A process group whose leader we have not reaped yet, so that its number cannot be anybody else's.
 struct Group {
-    leader: Pid,
+    group: ProgramGroup,
     elevated: bool,
     /// `None` once it is reaped.
     child: Mutex<Option<Child>>,
 }
 
 impl Group {
-    fn new(child: Child, elevated: bool) -> Self {
-        Self {
-            leader: Pid::from_child(&child),
-            elevated,
-            child: Mutex::new(Some(child)),
-        }
-    }
-
     /// Ends everything in the group that still runs.
     fn signal(&self) {
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         if child.is_none() {
             return;
         }
-        // Fails when all are gone, which is what we want, or when they are root's.
-        let killed = rustix::process::kill_process_group(self.leader, Signal::KILL);
-        if self.elevated && killed == Err(rustix::io::Errno::PERM) {
+        let ended = self.group.end();
+        let is_root = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+        if self.elevated && ended.is_err_and(is_root) {
             // `sudo` passes TERM on to what it runs; KILL would leave that alive.
-            let group = format!("-{}", self.leader.as_raw_nonzero());
+            let group = format!("-{}", self.group.id());
             let asked = std::process::Command::new("sudo")
                 .args(["-n", "--", "kill", "-TERM", "--", &group])
                 .env("PATH", search_path())
@@ -357,13 +354,6 @@ fn receive(news: &Receiver<News>, deadline: Option<Instant>) -> Option<News> {
             news.recv_timeout(left).ok()
         }
     }
-}
-
-/// Returns when the process has ended, and leaves it to be reaped.
-fn wait_for_end(process: Pid) {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    let wait = || rustix::process::waitid(WaitId::Pid(process), options);
-    while wait().is_err_and(|error| error == rustix::io::Errno::INTR) {}
 }
 
 fn collect(stdout: Box<dyn BufRead + Send>) -> io::Result<Collected> {

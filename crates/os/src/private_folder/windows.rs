@@ -1,0 +1,21 @@
+//! Windows: what these folders hold elsewhere, sockets of `ssh`, it does not have.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::Path;
+
+/// There is none.
+#[derive(Debug)]
+pub(super) struct Folder(Infallible);
+
+impl Folder {
+    pub(super) fn make(_: &Path, _: &str) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        match self.0 {}
+    }
+}
+
+pub(super) fn sweep(_: &Path, _: &str) {}
