@@ -22,6 +22,10 @@ use crate::single_path_operations::NotKept;
 use crate::std_or_shuttle::Mutex;
 use crate::tree::Replace;
 
+mod links;
+
+pub(super) use links::{make_link, read_link};
+
 /// Zeros in a row that are left out as a hole: fewer would cost more calls than space.
 const HOLE_BYTES: usize = 64 << 10;
 
@@ -103,34 +107,6 @@ pub(super) fn make_folder(path: &Path, mode: Option<u32>) -> Result<Option<NotKe
         }
         Err(source) => Err(failed(source)),
     }
-}
-
-/// Where a link leads; none where that is no Unicode.
-pub(super) fn read_link(path: &Path) -> Result<Option<String>, Error> {
-    let target = Held::enter(path).and_then(|at| fs::read_link(at.path()));
-    let target = target.map_err(|source| failed(say("error-smb.cannot-examine"), path, source))?;
-    Ok(target.into_os_string().into_string().ok())
-}
-
-/// Makes a link, which gets its name when it is one.
-pub(super) fn make_link(path: &Path, target: &str, replace: Replace) -> Result<(), Error> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists => obstructed(path),
-        _ => failed(say("error-smb.cannot-make-link"), path, source),
-    };
-    let at = Held::enter(path).map_err(failed)?;
-    if replace == Replace::Never {
-        return local_file::symlink(target, at.path()).map_err(failed);
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = at.sibling(name::of_part(&name));
-    // What an earlier run left.
-    let _ = fs::remove_file(&part);
-    local_file::symlink(target, &part).map_err(failed)?;
-    fs::rename(&part, at.path()).map_err(|source| {
-        let _ = fs::remove_file(&part);
-        failed(source)
-    })
 }
 
 pub(super) fn remove(path: &Path, kind: Kind) -> Result<(), Error> {
