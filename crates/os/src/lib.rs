@@ -1,7 +1,7 @@
 //! What differs between systems, and what needs care with any of them: files that linerate keeps or that a person names
 //! (`file`), files that it copies (`local_file`) or that must be the user's own (`owned_file`), folders of our own where
 //! others may write (`folder_in_world_writable`) and those that are gone with this process (`private_folder`), connections
-//! and interfaces (`network`), libraries (`shared_library`), programs that are started (`process`), giving up rights before
+//! and interfaces (`network`), libraries (`shared_library`), programs that are started (`process`), times of Windows (`windows_time`), giving up rights before
 //! bytes of strangers are parsed (`sandbox`), and mounts that no other process sees.
 
 pub mod file;
@@ -17,6 +17,7 @@ pub mod sandbox;
 pub mod shared_library;
 #[cfg(windows)]
 mod windows;
+pub mod windows_time;
 
 /// Whether files of this machine have the names, modes and symbolic links of POSIX; else they are those of Windows.
 pub const HAS_POSIX_FILES: bool = cfg!(unix);

@@ -12,7 +12,7 @@ mod imp;
 pub enum Owner {
     /// This user.
     Us,
-    /// Another one, or nobody knows who.
+    /// Another one, or an unknown one.
     Another,
 }
 
@@ -48,10 +48,8 @@ pub enum NotOwned {
 /// A file that was opened and then checked: another user can no longer exchange it.
 #[derive(Debug)]
 pub struct OwnedFile {
-    #[expect(dead_code, reason = "it is held by being open")]
     file: File,
     path: PathBuf,
-    entrance: Option<String>,
 }
 
 impl OwnedFile {
@@ -60,10 +58,8 @@ impl OwnedFile {
     /// # Errors
     /// Why it is none.
     pub fn open(path: &Path) -> Result<Self, NotOwned> {
-        let file = imp::open(path)?;
         Ok(Self {
-            entrance: imp::entrance(&file),
-            file,
+            file: imp::open(path)?,
             path: path.to_owned(),
         })
     }
@@ -77,7 +73,7 @@ impl OwnedFile {
     /// A path by which this process reaches it, whatever is done to its own; none where the system has no names for open
     /// files.
     #[must_use]
-    pub fn entrance(&self) -> Option<&str> {
-        self.entrance.as_deref()
+    pub fn entrance(&self) -> Option<String> {
+        imp::entrance(&self.file)
     }
 }

@@ -1,9 +1,10 @@
 //! What several parts need of Windows: names as it takes them, who owns what, and whether this process is elevated.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::size_of;
 use std::os::windows::ffi::OsStrExt as _;
+use std::os::windows::fs::OpenOptionsExt as _;
 use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle};
 use std::path::Path;
 use std::ptr;
@@ -18,7 +19,9 @@ use windows_sys::Win32::Security::{
     WinBuiltinAdministratorsSid, WinLocalSystemSid,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    DELETE, FILE_APPEND_DATA, FILE_DELETE_CHILD, FILE_WRITE_DATA, WRITE_DAC, WRITE_OWNER,
+    DELETE, FILE_APPEND_DATA, FILE_DELETE_CHILD, FILE_FLAG_BACKUP_SEMANTICS,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_WRITE_DATA, MOVE_FILE_FLAGS, MoveFileExW, WRITE_DAC,
+    WRITE_OWNER,
 };
 use windows_sys::Win32::System::SystemServices::{ACCESS_ALLOWED_ACE_TYPE, ACCESS_DENIED_ACE_TYPE};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
@@ -26,11 +29,41 @@ use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken}
 /// Words for a user with its identifier, which has at most 68 bytes (`SECURITY_MAX_SID_SIZE`).
 const USER_WORDS: usize = 16;
 
+/// Opens what has a name and not what that leads to, a folder as well.
+pub(crate) const ITSELF: u32 = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS;
+
+/// Opens what has that name and not what it leads to, with these rights only.
+///
+/// # Errors
+/// As [`OpenOptions::open`].
+pub(crate) fn open_itself(path: &Path, access: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.access_mode(access).custom_flags(ITSELF);
+    options.open(path)
+}
+
+/// Gives a file another name, in one call: over what has it or not, and on the disk before it returns or not.
+///
+/// # Errors
+/// As the system has them for `MoveFileExW`.
+#[expect(
+    unsafe_code,
+    reason = "the standard library only renames over what is there, and does not wait for the disk"
+)]
+pub(crate) fn move_file(from: &Path, to: &Path, how: MOVE_FILE_FLAGS) -> io::Result<()> {
+    let (from, to) = (wide(from)?, wide(to)?);
+    // SAFETY: both names end with a zero and live until the call is over.
+    match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), how) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
 /// A path with a zero at its end.
 ///
 /// # Errors
 /// When there is a zero in it.
-pub(crate) fn wide(path: &Path) -> io::Result<Vec<u16>> {
+fn wide(path: &Path) -> io::Result<Vec<u16>> {
     let mut units: Vec<u16> = path.as_os_str().encode_wide().collect();
     if units.contains(&0) {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -46,7 +79,7 @@ pub(crate) fn is_elevated() -> bool {
 }
 
 /// Whether an open file belongs to this user. What an administrator makes, or the system, belongs to neither by name, and
-/// nobody but them can make it so: it counts as ours, too.
+/// only they can make it so: it counts as ours, too.
 ///
 /// # Errors
 /// When that is not known: the file must have been opened with the right to be asked (`READ_CONTROL`), which those to
@@ -54,7 +87,7 @@ pub(crate) fn is_elevated() -> bool {
 pub(crate) fn is_owned_by_us(file: &File) -> io::Result<bool> {
     let security = Security::of(file)?;
     let us = User::this()?;
-    // A server may say that nobody owns it.
+    // A server may give no owner.
     Ok(!security.owner.is_null() && us.trusts(security.owner))
 }
 
@@ -201,7 +234,7 @@ impl Drop for Freed {
     }
 }
 
-/// Something that the token of this process tells.
+/// Something that the token of this process holds.
 #[expect(unsafe_code, reason = "no safe crate of ours asks for it")]
 fn token_information<T>(class: TOKEN_INFORMATION_CLASS, found: &mut T) -> io::Result<()> {
     let mut token = ptr::null_mut();
@@ -209,7 +242,7 @@ fn token_information<T>(class: TOKEN_INFORMATION_CLASS, found: &mut T) -> io::Re
     if unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &raw mut token) } == 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the handle was just opened, and nobody else has it.
+    // SAFETY: the handle was just opened, and this is its only owner.
     let token = unsafe { OwnedHandle::from_raw_handle(token) };
     let mut needed = 0;
     let bytes = u32::try_from(size_of::<T>()).map_err(io::Error::other)?;

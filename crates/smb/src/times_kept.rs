@@ -5,9 +5,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use os::windows_time::from_system_time;
 use smb_proto::session::{Closed, FileTimes};
 
-use crate::copy::filetime::{is_kept, is_whole_seconds, of_server};
+use crate::copy::filetime::{is_kept, is_whole_seconds};
 use crate::copy::name::printable;
 use crate::error::Error;
 use crate::single_path_operations::NotKept;
@@ -67,7 +68,7 @@ impl Match {
 fn is_past(write: u64) -> bool {
     const JUST_NOW: Duration = Duration::from_secs(60);
     let before = SystemTime::now().checked_sub(JUST_NOW);
-    before.is_some_and(|before| write < of_server(before))
+    before.is_some_and(|before| write < from_system_time(before))
 }
 
 /// Whether something that is closed has the time of its last change that was set; zero: none was. The server is asked
@@ -143,12 +144,12 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     use super::*;
-    use crate::copy::filetime::of_system;
+    use os::windows_time::to_system_time;
 
     #[test]
     fn a_time_of_just_now_teaches_only_where_it_is_kept_exactly() {
         const SECOND: u64 = 10_000_000;
-        let now = of_server(SystemTime::now()) / SECOND * SECOND;
+        let now = from_system_time(SystemTime::now()) / SECOND * SECOND;
         let (fresh, old) = (now + 1_234_567, now + 1_234_567 - 3600 * SECOND);
         for (write, there, expected, teaches) in [
             (fresh, fresh, Match::Exact, true),
@@ -170,12 +171,12 @@ mod tests {
     #[test]
     fn what_every_file_system_can_keep_is_ordinary() {
         const DAY: u64 = 86_400 * 10_000_000;
-        let year_1980 = of_system(119_600_064_000_000_000);
+        let year_1980 = to_system_time(119_600_064_000_000_000);
         assert_eq!(
             year_1980,
             Some(UNIX_EPOCH + Duration::from_secs(315_532_800))
         );
-        let end = of_system(137_919_572_470_000_000);
+        let end = to_system_time(137_919_572_470_000_000);
         assert_eq!(end, Some(UNIX_EPOCH + Duration::from_secs((1 << 31) - 1)));
         for (write, ordinary) in [
             (0, false),

@@ -11,15 +11,14 @@ use std::path::{Component, Path, PathBuf};
 use locale::say;
 use windows_sys::Win32::Foundation::ERROR_LOCK_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_LIST_DIRECTORY, FILE_SHARE_READ,
-    FILE_SHARE_WRITE, FILE_TRAVERSE, GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK,
-    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, MOVEFILE_REPLACE_EXISTING, MOVEFILE_WRITE_THROUGH,
-    MoveFileExW, READ_CONTROL, UnlockFileEx,
+    FILE_LIST_DIRECTORY, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE,
+    GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
+    MOVEFILE_REPLACE_EXISTING, MOVEFILE_WRITE_THROUGH, READ_CONTROL, UnlockFileEx,
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 
 use super::{Error, Readers};
-use crate::windows::{is_owned_by_us, is_written_by_others, wide};
+use crate::windows::{ITSELF, is_owned_by_us, is_written_by_others, move_file};
 
 /// Entries of a folder of ours that are looked at.
 const ENTRIES_MAX: usize = 1_000_000;
@@ -93,7 +92,7 @@ fn hold_as(path: &Path, access: u32) -> io::Result<File> {
         .access_mode(access)
         // Not to be renamed nor removed.
         .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE)
-        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT);
+        .custom_flags(ITSELF);
     let folder = options.open(path)?;
     if !folder.metadata()?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
@@ -332,7 +331,7 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error 
 
 /// Opens what has that name, and not what a link leads to.
 fn open_itself(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+    options.custom_flags(ITSELF);
     options.open(path)
 }
 
@@ -347,7 +346,7 @@ fn check_regular(file: &File, path: &Path, hint: &'static str) -> Result<(), Err
     Err(Error::of(path, say(what), say(hint)))
 }
 
-/// Whether nobody but us, administrators and the system owns it or may write to it.
+/// Whether only we, administrators and the system own it or may write to it.
 fn check_own(file: &File, path: &Path) -> Result<(), Error> {
     let refused = |reason| Err(Error::of(path, say(reason), say("hint-os.own-folder")));
     if !is_owned_by_us(file).map_err(failed("look at", path))? {
@@ -360,18 +359,8 @@ fn check_own(file: &File, path: &Path) -> Result<(), Error> {
 }
 
 /// Gives a file another name, on the disk as well before it returns. What had it goes.
-#[expect(
-    unsafe_code,
-    reason = "the standard library does not wait for the disk"
-)]
 fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    let (from, to) = (wide(from)?, wide(to)?);
-    let how = MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH;
-    // SAFETY: both names end with a zero and live until the call is over.
-    match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), how) } {
-        0 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
+    move_file(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)
 }
 
 /// Writes a whole file that a person has named, and makes its folder where that is not there: under

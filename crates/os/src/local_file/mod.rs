@@ -232,7 +232,7 @@ mod tests {
         assert!(!is_at(&file, &other) && !is_at(&file, folder.path()));
         fs::remove_file(&other).expect("our own folder");
         assert!(!is_at(&file, &other));
-        // A second name is somebody's.
+        // A file with a second name may be another user's too.
         fs::hard_link(&one, &other).expect("the file system has links");
         assert!(is_at(&file, &other) && !is_ours(&file));
     }

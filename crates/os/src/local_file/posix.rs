@@ -176,7 +176,7 @@ fn set_mode(file: &File, mode: Mode) -> io::Result<()> {
     }
 }
 
-/// What this process takes from the mode of each file that it makes. The system tells only who sets
+/// What this process takes from the mode of each file that it makes. The system gives it only to who sets
 /// another one, so a file that is made meanwhile is narrower.
 fn umask() -> Mode {
     static UMASK: OnceLock<Mode> = OnceLock::new();

@@ -8,16 +8,15 @@ use std::os::windows::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::windows::io::AsRawHandle as _;
 use std::path::Path;
 use std::ptr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use windows_sys::Win32::Foundation::ERROR_MORE_DATA;
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_OFFLINE, FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS,
     FILE_ATTRIBUTE_RECALL_ON_OPEN, FILE_ATTRIBUTE_REPARSE_POINT, FILE_ATTRIBUTE_SPARSE_FILE,
-    FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_ID_INFO,
-    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_REMOTE_PROTOCOL_INFO,
-    FILE_WRITE_ATTRIBUTES, FileBasicInfo, FileIdInfo, FileRemoteProtocolInfo, FileStandardInfo,
-    GetFileInformationByHandle, GetFileInformationByHandleEx, MOVEFILE_WRITE_THROUGH, MoveFileExW,
+    FILE_BASIC_INFO, FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES,
+    FILE_REMOTE_PROTOCOL_INFO, FILE_WRITE_ATTRIBUTES, FileBasicInfo, FileIdInfo,
+    FileRemoteProtocolInfo, FileStandardInfo, GetFileInformationByHandle,
+    GetFileInformationByHandleEx, MOVEFILE_WRITE_THROUGH,
 };
 use windows_sys::Win32::System::IO::DeviceIoControl;
 use windows_sys::Win32::System::Ioctl::{
@@ -25,13 +24,9 @@ use windows_sys::Win32::System::Ioctl::{
 };
 
 use super::Facts;
-use crate::windows::{is_owned_by_us, wide};
+use crate::windows::{ITSELF, is_owned_by_us, move_file, open_itself};
+use crate::windows_time::to_system_time;
 
-/// From 1601, where the time of Windows begins, to 1970.
-const EPOCH_SECONDS: u64 = 11_644_473_600;
-/// Its unit is 100 ns.
-const TICKS_PER_SECOND: u64 = 10_000_000;
-const NANOS_PER_TICK: u32 = 100;
 /// What is deduplicated, compressed by the system or in a cloud, as files say it; links have the first of them too.
 const STORED_ELSEWHERE: u32 = FILE_ATTRIBUTE_REPARSE_POINT
     | FILE_ATTRIBUTE_OFFLINE
@@ -55,7 +50,7 @@ pub(super) fn facts(file: &File, metadata: &Metadata) -> Facts {
     Facts {
         allocation: allocation.unwrap_or(metadata.len()),
         id: by_handle(file).ok().map(|found| index(&found)),
-        changed: basic.and_then(|found| time(found.ChangeTime)),
+        changed: basic.and_then(|found| to_system_time(u64::try_from(found.ChangeTime).ok()?)),
         mode: None,
     }
 }
@@ -72,24 +67,6 @@ pub(super) fn facts_of_unopened(path: &Path, metadata: &Metadata) -> Facts {
     }
 }
 
-/// Opens what has that name and not what it leads to, with these rights only.
-fn open_itself(path: &Path, access: u32) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .access_mode(access)
-        .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
-    options.open(path)
-}
-
-/// None for zero, which a file system gives that keeps no such time.
-fn time(ticks: i64) -> Option<SystemTime> {
-    let ticks = u64::try_from(ticks).ok().filter(|ticks| *ticks > 0)?;
-    let nanos = u32::try_from(ticks % TICKS_PER_SECOND).ok()? * NANOS_PER_TICK;
-    UNIX_EPOCH
-        .checked_sub(Duration::from_secs(EPOCH_SECONDS))?
-        .checked_add(Duration::new(ticks / TICKS_PER_SECOND, nanos))
-}
-
 const fn index(found: &BY_HANDLE_FILE_INFORMATION) -> u64 {
     (found.nFileIndexHigh as u64) << 32 | found.nFileIndexLow as u64
 }
@@ -98,7 +75,7 @@ const fn index(found: &BY_HANDLE_FILE_INFORMATION) -> u64 {
 /// it: such a reparse point leads nowhere (MS-FSCC 2.1.2.1, name surrogates).
 pub(super) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let mut as_it_is = options.clone();
-    as_it_is.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+    as_it_is.custom_flags(ITSELF);
     let file = as_it_is.open(path)?;
     let found = file.metadata()?;
     if found.is_symlink() || found.file_attributes() & STORED_ELSEWHERE == 0 {
@@ -153,17 +130,8 @@ pub(super) fn has_other_names(file: &File) -> io::Result<bool> {
 }
 
 /// One call, which fails where something has the name, as no check before it could.
-#[expect(
-    unsafe_code,
-    reason = "the standard library only renames over what is there"
-)]
 pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-    let (from, to) = (wide(from)?, wide(to)?);
-    // SAFETY: both names end with a zero and live until the call is over.
-    match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_WRITE_THROUGH) } {
-        0 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
+    move_file(from, to, MOVEFILE_WRITE_THROUGH)
 }
 
 /// A file of another machine says by which protocol it is reached; where that cannot be asked, it may be one.

@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn tcp_tells_its_round_trip() {
         let (socket, _listener) = connected();
-        let facts = tcp_facts(&socket).expect("Linux tells");
+        let facts = tcp_facts(&socket).expect("Linux has it");
         assert!(facts.round_trip > Duration::ZERO && facts.round_trip < Duration::from_secs(1));
         assert_eq!(facts.retransmits, 0);
         assert!(facts.sending.is_some());
@@ -230,7 +230,7 @@ mod tests {
     fn the_congestion_control_is_that_of_the_connection() {
         let (socket, _listener) = connected();
         let system = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
-        let system = system.expect("Linux tells").trim().to_owned();
+        let system = system.expect("Linux has it").trim().to_owned();
         assert_eq!(congestion_control(&socket), Some(system));
         set_congestion_control(&socket, "reno").expect("it is always there");
         assert_eq!(congestion_control(&socket).as_deref(), Some("reno"));

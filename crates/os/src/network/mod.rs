@@ -15,6 +15,8 @@ mod imp;
 
 #[cfg(unix)]
 mod getifaddrs;
+#[cfg(not(target_os = "linux"))]
+mod not_linux;
 
 /// Whether a read that does not fill its buffer has taken all there is, so that another one in
 /// order to hear so is not needed.
@@ -120,13 +122,13 @@ pub struct TcpFacts {
     pub round_trip: Duration,
     /// Segments our end has sent again since the connection began.
     pub retransmits: u64,
-    /// Segments with payload that our end has sent, those sent again among them; Linux tells since 4.6.
+    /// Segments with payload that our end has sent, those sent again among them; known on Linux since 4.6.
     pub segments: Option<u64>,
-    /// Bytes of ours that the far end's TCP has acknowledged; Linux tells since 4.1.
+    /// Bytes of ours that the far end's TCP has acknowledged; known on Linux since 4.1.
     pub acknowledged: Option<u64>,
-    /// Bytes of ours that were sent, those sent again among them; Linux tells since 4.19.
+    /// Bytes of ours that were sent, those sent again among them; known on Linux since 4.19.
     pub sent: Option<u64>,
-    /// Bytes that came from the far end; Linux tells since 4.1.
+    /// Bytes that came from the far end; known on Linux since 4.1.
     pub received: Option<u64>,
     /// How long ago the far end's TCP last acknowledged anything, where the system says.
     pub quiet: Option<Duration>,
@@ -136,11 +138,11 @@ pub struct TcpFacts {
     pub option_bytes: u32,
     /// The shortest round trip.
     pub round_trip_min: Duration,
-    /// What we may have under way for the sake of the network, in bytes.
+    /// What we may have in flight for the sake of the network, in bytes.
     pub congestion_window: u64,
-    /// What the far end has room for, in bytes; Linux tells since 5.4.
+    /// What the far end has room for, in bytes; known on Linux since 5.4.
     pub far_window: Option<u64>,
-    /// Segments that came before one that was sent earlier; Linux tells since 5.4.
+    /// Segments that came before one that was sent earlier; known on Linux since 5.4.
     pub out_of_order: Option<u64>,
     /// What sending waited for, where the system says.
     pub sending: Option<SendingTimes>,
@@ -213,7 +215,7 @@ pub fn echo_socket(remote: IpAddr, local: &LocalEnd) -> io::Result<EchoSocket> {
 /// A connection whose segments leave whole or not at all, and each as soon as it is written.
 ///
 /// # Errors
-/// When nobody answers in time, or this system has none.
+/// When the far end does not answer in time, or this system has none.
 pub fn whole_segments(
     remote: SocketAddr,
     local: &LocalEnd,

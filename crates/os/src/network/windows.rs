@@ -1,14 +1,13 @@
-//! Windows.
+//! Windows. A connection leaves by the interface that its source address belongs to: nothing is sent from an address by another
+//! interface (RFC 1122, section 3.3.4.2, the strong model). Readiness is reported again only after a read has found nothing.
 
-use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::windows::io::AsRawSocket as _;
 use std::ptr;
 use std::time::Duration;
 
-use mio::net::TcpStream;
 use socket2::Socket;
 use windows_sys::Win32::Foundation::{ERROR_BUFFER_OVERFLOW, ERROR_NO_DATA, NO_ERROR};
 use windows_sys::Win32::NetworkManagement::IpHelper::{
@@ -21,10 +20,8 @@ use windows_sys::Win32::Networking::WinSock::{
     SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, SOCKET, TCP_INFO_v0, WSAIoctl,
 };
 
-use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts};
-
-/// Readiness is told again only after a read has said that nothing is there.
-pub(super) const SHORT_READ_MEANS_EMPTY: bool = false;
+pub(super) use super::not_linux::*;
+use super::{InterfaceAddress, TcpFacts};
 
 /// Room for the list of adapters at first, as its documentation advises, and how often it is asked for again when it has
 /// grown meanwhile.
@@ -32,15 +29,6 @@ const LIST_BYTES: u32 = 15 << 10;
 const TRIES: usize = 5;
 /// What an adapter without a known speed says.
 const NO_SPEED: u64 = u64::MAX;
-
-/// A connection leaves by the interface that its source address belongs to: Windows sends nothing from an address by
-/// another interface (RFC 1122, section 3.3.4.2, the strong model).
-pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
-    Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        "this system chooses the interface by the source address",
-    ))
-}
 
 /// `SIO_TCP_INFO` in its first form (Windows 10 1703). What sending waited for, which the second one has, is left out: the
 /// time that it calls limited by the sender holds the time in which there was nothing to send.
@@ -101,35 +89,7 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     })
 }
 
-pub(super) fn congestion_control(_: &Socket) -> Option<String> {
-    None
-}
-
-pub(super) const BUFFER_FACTOR: usize = 1;
-
 pub(super) fn set_segment(_: &Socket, _: u32) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(super) fn set_congestion_control(_: &Socket, _: &str) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(super) fn echo_socket(_: IpAddr, _: &LocalEnd) -> io::Result<EchoSocket> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(super) fn whole_segments(_: SocketAddr) -> io::Result<Socket> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(super) fn wake_at(_: &TcpStream, _: usize) {}
-
-pub(super) fn send(mut stream: &TcpStream, bytes: &[u8], _: bool) -> io::Result<usize> {
-    stream.write(bytes)
-}
-
-pub(super) fn send_file(_: &TcpStream, _: &File, _: u64, _: u64) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -164,7 +124,7 @@ pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
                 address: ip,
                 prefix: unicast.OnLinkPrefixLength,
                 bits_per_second: speed,
-                // Only PowerShell tells.
+                // Only PowerShell knows them.
                 queues: None,
             });
         }

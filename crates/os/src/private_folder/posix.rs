@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 /// Only we can look into one.
 const MODE: u32 = 0o700;
-/// How often one is made anew that somebody took for a leftover.
+/// How often one is made anew that another program took for a leftover.
 const TRIES: usize = 10;
 
 #[derive(Debug)]
@@ -29,12 +29,12 @@ impl Folder {
                 .prefix(prefix)
                 .permissions(Permissions::from_mode(MODE))
                 .tempdir_in(parent)?;
-            // Somebody who sweeps may have seen it before it was locked, and have removed it.
+            // A program that sweeps may have seen it before it was locked, and have removed it.
             let lock = match File::open(folder.path()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened?,
             };
-            // Where there are no locks, nobody can take one to remove it either.
+            // Where there are no locks, no program can take one to remove it either.
             let is_locked = lock.lock().is_ok();
             if !is_locked || crate::local_file::is_at(&lock, folder.path()) {
                 return Ok(Self { folder, lock });
@@ -62,7 +62,7 @@ pub(super) fn sweep(parent: &Path, prefix: &str) {
     }
 }
 
-/// The locked folder, if it is one of ours that nobody needs any more.
+/// The locked folder, if it is one of ours that no program needs any more.
 fn abandoned(path: &Path) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);

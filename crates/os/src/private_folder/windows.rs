@@ -1,4 +1,4 @@
-//! Windows: what these folders hold elsewhere, sockets of `ssh`, it does not have.
+//! Windows, which has no sockets of `ssh` to keep in such folders.
 
 use std::convert::Infallible;
 use std::io;

@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus};
 mod imp;
 
 /// The programs of a group, of which the first was started here. It must not be waited for by others than [`Self::wait`] as
-/// long as this is used, so that its number cannot be anybody else's.
+/// long as this is used, so that its number cannot be that of another process.
 #[derive(Debug)]
 pub struct ProgramGroup(imp::Group);
 

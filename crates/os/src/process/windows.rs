@@ -83,7 +83,7 @@ fn new_job() -> io::Result<OwnedHandle> {
     if job.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was just made, and nobody else has it.
+    // SAFETY: it was just made, and this is its only owner.
     let job = unsafe { OwnedHandle::from_raw_handle(job) };
     let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
@@ -152,7 +152,7 @@ pub(super) fn is_running(id: u32) -> Option<bool> {
         // So it says of a number that no process has; of another user's, that it may not be opened.
         return Some(error != Some(ERROR_INVALID_PARAMETER.cast_signed()));
     }
-    // SAFETY: it was just opened, and nobody else has it.
+    // SAFETY: it was just opened, and this is its only owner.
     let process = unsafe { OwnedHandle::from_raw_handle(process) };
     // SAFETY: the handle is open.
     match unsafe { WaitForSingleObject(process.as_raw_handle(), 0) } {

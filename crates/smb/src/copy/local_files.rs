@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use locale::{Message, say};
 use os::file::Held;
 use os::local_file::{self, Facts};
+use os::windows_time::{from_system_time, to_system_time};
 use smb_proto::session::FileTimes;
 
 use super::entry::{ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind};
@@ -144,8 +145,8 @@ pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<NotKept,
 /// nearest that it can hold in its place.
 fn set_times(file: &File, path: &Path, times: FileTimes) -> io::Result<NotKept> {
     file.set_times(file_times(times))?;
-    let there = file.metadata()?.modified().map_or(0, filetime::of_server);
-    let is_set = filetime::of_system(times.write).is_some();
+    let there = file.metadata()?.modified().map_or(0, from_system_time);
+    let is_set = to_system_time(times.write).is_some();
     Ok((is_set && !filetime::is_kept(times.write, there)).then(|| {
         let object = name::printable(&path.to_string_lossy());
         let reason = say("error-smb.time-beyond-file-system");
@@ -169,7 +170,7 @@ fn entry(name: String, metadata: &Metadata, facts: Facts) -> Entry {
     if kind == Kind::File && metadata.permissions().readonly() {
         attributes |= ATTRIBUTE_READ_ONLY;
     }
-    let ticks = |time: io::Result<std::time::SystemTime>| time.map_or(0, filetime::of_server);
+    let ticks = |time: io::Result<std::time::SystemTime>| time.map_or(0, from_system_time);
     Entry {
         name,
         kind,
@@ -183,7 +184,7 @@ fn entry(name: String, metadata: &Metadata, facts: Facts) -> Entry {
             creation: ticks(metadata.created()),
             access: ticks(metadata.accessed()),
             write: ticks(metadata.modified()),
-            change: facts.changed.map_or(0, filetime::of_server),
+            change: facts.changed.map_or(0, from_system_time),
         },
         attributes,
         id: facts.id.unwrap_or(0),
@@ -198,10 +199,10 @@ fn entry_of_open(name: String, file: &File) -> io::Result<Entry> {
 
 fn file_times(times: FileTimes) -> fs::FileTimes {
     let mut set = fs::FileTimes::new();
-    if let Some(write) = filetime::of_system(times.write) {
+    if let Some(write) = to_system_time(times.write) {
         set = set.set_modified(write);
     }
-    if let Some(access) = filetime::of_system(times.access) {
+    if let Some(access) = to_system_time(times.access) {
         set = set.set_accessed(access);
     }
     set
@@ -521,7 +522,7 @@ fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
     options.read(true).write(true);
     let create = || local_file::open(options.clone().create_new(true), path);
     match create() {
-        // Nobody else has it, whoever its file system says that it belongs to.
+        // It was just made, whoever its file system says that it belongs to.
         Ok(file) => return claim(&file, path, shown).map(|_| (file, 0)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(failed(error)),
@@ -535,7 +536,7 @@ fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
         local_file::make_private(&file).map_err(failed)?;
         return Ok((file, metadata.len()));
     }
-    // On some systems a name is free only when nobody has its file open.
+    // On some systems a name is free only once its file is closed.
     drop(file);
     fs::remove_file(path).map_err(failed)?;
     let file = create().map_err(failed)?;

@@ -34,9 +34,9 @@ mod tree_copy;
 use std::path::Path;
 
 pub use entry::{Entry, Kind};
-pub use filetime::of_system as system_time;
 pub use filter::Filter;
 pub use name::{Names, printable};
+pub use os::windows_time::to_system_time as system_time;
 pub use place::{Links, Place};
 pub use progress::{AlternateStream, Event, FAILURES_MAX, Failure, Progress, Summary};
 pub use reparse_tags::Reparse;

@@ -81,7 +81,7 @@ pub(super) fn run_file(
 /// The earliest time of what a copy makes that begins now.
 fn made_since(now: SystemTime) -> u64 {
     let earliest = now.checked_sub(CLOCK_SLACK);
-    earliest.map_or(0, filetime::of_server)
+    earliest.map_or(0, os::windows_time::from_system_time)
 }
 
 /// What all threads of one copy share.

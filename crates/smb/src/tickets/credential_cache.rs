@@ -106,7 +106,7 @@ impl Opened {
         let file = path.to_owned();
         let reason = match OwnedFile::open(path) {
             Ok(file) => {
-                let name = file.entrance().map(str::to_owned);
+                let name = file.entrance();
                 return Ok(name.map(|name| Self { file, name }));
             }
             Err(NotOwned::Another) => return Err(TicketError::Foreign { file }),

@@ -62,7 +62,7 @@ impl fmt::Debug for Process {
 impl Process {
     pub(super) fn running(
         argv: Vec<String>,
-        (mut child, group): (Child, ProgramGroup),
+        (mut child, programs): (Child, ProgramGroup),
         elevated: bool,
         stderr_bytes_max: usize,
     ) -> Self {
@@ -80,13 +80,13 @@ impl Process {
             });
         }
         let group = Arc::new(Group {
-            group,
+            programs,
             elevated,
             child: Mutex::new(Some(child)),
         });
         let (waiting, exited) = (Arc::clone(&group), sender.clone());
         thread::spawn(move || {
-            waiting.group.wait();
+            waiting.programs.wait();
             drop(waiting);
             exited.send(News::Exited)
         });
@@ -134,7 +134,7 @@ impl Process {
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         match &self.state {
-            State::Running { group, .. } => Some(group.group.id()),
+            State::Running { group, .. } => Some(group.programs.id()),
             State::Replayed(_) => None,
         }
     }
@@ -286,7 +286,7 @@ impl Ender {
 
 /// A process group whose leader we have not reaped yet, so that its number cannot be anybody else's.
 struct Group {
-    group: ProgramGroup,
+    programs: ProgramGroup,
     elevated: bool,
     /// `None` once it is reaped.
     child: Mutex<Option<Child>>,
@@ -299,11 +299,11 @@ impl Group {
         if child.is_none() {
             return;
         }
-        let ended = self.group.end();
+        let ended = self.programs.end();
         let is_root = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
         if self.elevated && ended.is_err_and(is_root) {
             // `sudo` passes TERM on to what it runs; KILL would leave that alive.
-            let group = format!("-{}", self.group.id());
+            let group = format!("-{}", self.programs.id());
             let asked = std::process::Command::new("sudo")
                 .args(["-n", "--", "kill", "-TERM", "--", &group])
                 .env("PATH", search_path())
