@@ -143,6 +143,7 @@ hint-host =
     .write-as = write them as `{ $example }`
     .turn-on = turn `{ $name }` on first
     .rename = give it another name with `{ $command }`
+    .credentials-file = move user and password into a file that only root can read, and name it with `credentials=FILE`
     .testparm = mend what `testparm -s` complains of there
     .no-persist = leave out `--persist`
     .known-profiles = there are: { $known }

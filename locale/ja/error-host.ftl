@@ -143,6 +143,7 @@ hint-host =
     .write-as = `{ $example }` の形式で指定してください
     .turn-on = 先に `{ $name }` を有効にしてください
     .rename = `{ $command }` で別の名前に変更してください
+    .credentials-file = ユーザー名とパスワードを root だけが読めるファイルに移し、`credentials=FILE` で指定してください
     .testparm = そのホストで `testparm -s` が報告する問題を修正してください
     .no-persist = `--persist` を外してください
     .known-profiles = 次のいずれかを指定してください: { $known }

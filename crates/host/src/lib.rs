@@ -8,6 +8,7 @@ pub mod change;
 mod error;
 pub mod exec;
 mod facts;
+mod fstab_entry;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod knob;
@@ -22,6 +23,7 @@ use record::{HostName, System};
 pub use change::{journal, lease};
 pub use error::{Error, Place};
 pub use facts::{facts, mounts, prefetch, share_mount, shares};
+pub use fstab_entry::FstabEntry;
 
 use exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use analysis::{Contradiction, SharedLink, contradictions, shared_links};
+use host::FstabEntry;
 use host::Host;
 use host::change::{Spot, read_states};
 use host::knob::{self, Allowed, Knob, Refusal, State};
@@ -121,7 +122,9 @@ pub fn settings_of(
     facts: &HostFacts,
     part: Part,
 ) -> Result<Vec<Setting>, CommandError> {
-    let found = states_of(host, facts, &[part])?;
+    let mut found = states_of(host, facts, &[part])?;
+    // A run file may be mailed to anybody, and where a user's login is kept is nobody's business.
+    found.retain(|((_, knob), _)| knob.id != FstabEntry::KNOB);
     let facts = facts.clone();
     Ok(settings(&[Looked { facts, found }]))
 }

@@ -150,7 +150,13 @@ pub fn parse(text: &str) -> Result<Typed, CommandError> {
         let sentence = say("error-change.sets-nothing").with("text", text);
         CommandError::new(Kind::Usage, sentence).hint(say("hint-change.setting-as"))
     };
-    let (place, value) = text.rsplit_once('=').ok_or_else(wrong)?;
+    let knob = text.split(['@', '=']).next().unwrap_or_default();
+    // What mounts a share has such signs in it, and few folders have.
+    let parted = match is_of(knob, TargetKind::Mount) {
+        true => text.split_once('='),
+        false => text.rsplit_once('='),
+    };
+    let (place, value) = parted.ok_or_else(wrong)?;
     let (id, target) = match place.split_once('@') {
         Some((id, name)) if is_of(id, TargetKind::Share) => (id, Target::Share(name.to_owned())),
         Some((id, name)) if is_of(id, TargetKind::Mount) => (id, Target::Mount(name.to_owned())),
@@ -252,6 +258,11 @@ mod tests {
         // The kernel allows these in the name of an interface.
         let typed = parse("nic.mtu@a=b@c=9000").expect("a setting");
         assert_eq!(typed.target, Target::Nic("a=b@c".into()));
+        let line = "//nas/media /mnt/my\\040nas cifs guest,vers=3.1.1 0 0";
+        let typed = parse(&format!("smb.client.fstab_entry@/mnt/my nas={line}"));
+        let typed = typed.expect("a setting");
+        assert_eq!(typed.target, Target::Mount("/mnt/my nas".into()));
+        assert_eq!(typed.value, line);
         for wrong in [
             "",
             "nic.mtu",

@@ -59,7 +59,7 @@ pub use run_schema::{
 };
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use share_address::{ShareAddress, host_in_url, with_user};
-pub use share_mount::{MountInterface, SecondMount, ShareMount};
+pub use share_mount::{MountInterface, SecondMount, ShareMount, fstab_word};
 pub use single_pass_job::{Job, JobFile, JobWorkload, SHARE_IN_MEMORY, ServerCache};
 pub use smb_session::{Demands, Dialect, ServerInterface, Signing, SmbSession};
 pub use test_file_operations::{

@@ -1,5 +1,6 @@
 //! A share as the system's own client has it mounted, and what that client really uses.
 
+use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use schemars::JsonSchema;
@@ -215,10 +216,29 @@ mod tests {
         let base = SecondMount {
             source: "//nas/media".to_owned(),
             folder: "/mnt/media".to_owned(),
+/// A word of `/etc/fstab`: what would part it stands as three octal digits behind a backslash (fstab(5)).
+#[must_use]
+pub fn fstab_word(word: &str) -> String {
+    let mut text = String::new();
+    for character in word.chars() {
+        match character {
+            // Writing to a string cannot fail.
+            ' ' | '\t' | '\n' | '\\' | '#' => drop(write!(text, "\\{:03o}", u32::from(character))),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
             options: "uid=1000,vers=3.0,rsize=65536,seal,ip=10.77.1.2,nosharesock".to_owned(),
         };
         let varied = |options: &str| base.varied(options).map(|it| it.options);
         assert_eq!(
+    #[test]
+    fn a_blank_parts_no_word_of_fstab() {
+        assert_eq!(fstab_word("//nas/a b"), "//nas/a\\040b");
+    }
+
             varied("vers=3.1.1,multichannel,seal").as_deref(),
             Ok("vers=3.1.1,multichannel,uid=1000,seal,ip=10.77.1.2,nosharesock")
         );

@@ -3,11 +3,13 @@
 use super::Knob;
 use super::cifs_mount::{Mount, mount};
 use super::ethtool::{Ethtool, ethtool, feature};
+use super::fstab::fstab;
 use super::ip_link::{Link, link};
 use super::qdisc_and_affinity::{Queue, queue};
 use super::routing_and_arp::{Route, route};
 use super::samba::{self, ksmbd, samba, samba_fixed, samba_share, samba_share_fixed};
 use super::sysctl::{File, Form, file, sysctl};
+use crate::fstab_entry::FstabEntry;
 
 /// Where most of it is known from.
 const ETHTOOL: &str =
@@ -879,5 +881,14 @@ pub(super) const KNOBS: &[Knob] = &[
         rule_of_thumb: "leave it",
         source: MOUNT_CIFS,
         ..mount(Mount::Number("actimeo", Some(1)))
+    },
+    Knob {
+        id: FstabEntry::KNOB,
+        title: "line of `/etc/fstab` of a mount",
+        meaning: "what mounts the share when the system starts; `tune --persist` puts into it what it has proven",
+        default: "unset",
+        rule_of_thumb: "the options that `tune` has proven, and user and password in a file of `credentials=`",
+        source: "fstab(5); mount.cifs(8)",
+        ..fstab()
     },
 ];

@@ -8,6 +8,7 @@ mod allowed_values;
 mod catalogue;
 mod cifs_mount;
 mod ethtool;
+mod fstab;
 mod ip_link;
 mod journal_validation;
 mod linux_catalogue;
@@ -269,6 +270,7 @@ enum Kind {
     Queue(qdisc_and_affinity::Queue),
     Route(routing_and_arp::Route),
     Mount(cifs_mount::Mount),
+    Fstab(fstab::Fstab),
     Samba(samba::Samba),
     Ksmbd(samba::Ksmbd),
     Windows(windows::Windows),
@@ -357,7 +359,9 @@ fn usual_restore<W: KnobBackend + ?Sized>(
 pub fn shown(command: &Command) -> String {
     match command.argv.as_slice() {
         [program @ .., script] if program == POWERSHELL => script.clone(),
-        argv => persistence::shown(argv).unwrap_or_else(|| posix_words(argv)),
+        argv => persistence::shown(argv)
+            .or_else(|| fstab::shown(argv))
+            .unwrap_or_else(|| posix_words(argv)),
     }
 }
 
@@ -489,6 +493,7 @@ impl Knob {
             Kind::Queue(backend) => backend,
             Kind::Route(backend) => backend,
             Kind::Mount(backend) => backend,
+            Kind::Fstab(backend) => backend,
             Kind::Samba(backend) => backend,
             Kind::Ksmbd(backend) => backend,
             Kind::Windows(backend) => backend,

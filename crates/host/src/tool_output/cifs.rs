@@ -6,7 +6,7 @@
 use record::{BitsPerSecond, MountInterface, ShareMount};
 
 /// The kinds of file systems that are SMB shares.
-const KINDS: [&str; 2] = ["cifs", "smb3"];
+pub(crate) const KINDS: [&str; 2] = ["cifs", "smb3"];
 /// Interfaces of a server that are kept; the kernel asks for few.
 const INTERFACES_MAX: usize = 64;
 
@@ -43,7 +43,7 @@ pub(crate) fn options(said: &str) -> String {
 }
 
 /// The kernel writes blanks and backslashes as three octal digits behind a backslash.
-fn unescaped(word: &str) -> String {
+pub(crate) fn unescaped(word: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = word.as_bytes();
     while let Some((&first, behind)) = rest.split_first() {

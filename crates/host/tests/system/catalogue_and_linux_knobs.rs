@@ -79,7 +79,8 @@ fn another(state: &State) -> Value {
         (Allowed::Processors { .. }, _) => Value::Text("2-3".into()),
         (Allowed::Bytes(count), _) => Value::Text(vec!["aa"; *count].join(":")),
         (Allowed::AsRead, Value::Text(now)) => {
-            Value::Text(now.replace("nocache-copy:off", "nocache-copy:on"))
+            let other = now.replace("nocache-copy:off", "nocache-copy:on");
+            Value::Text(other.replace("vers=3.0", "vers=3.1.1"))
         }
         other => panic!("{other:?}"),
     }

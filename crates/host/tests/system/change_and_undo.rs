@@ -327,6 +327,24 @@ fn plans() -> Vec<(Vec<Model>, Vec<Setting>)> {
         machine.manager = "manager udev\nlink /usr/lib/systemd/network/99-default.link\n";
     });
     plans.push((vec![client, server], settings));
+    let one = Model::new("one");
+    let entry = |folder: &str, line: &str| Setting::Knob {
+        host: one.name.clone(),
+        target: Target::Mount(folder.into()),
+        id: KnobId::new("smb.client.fstab_entry"),
+        value: text(line),
+    };
+    let settings = vec![
+        entry(
+            "/mnt/my nas",
+            "//10.0.0.2/data /mnt/my\\040nas cifs credentials=/etc/nas,vers=3.1.1 0 0",
+        ),
+        entry(
+            "/mnt/映画",
+            "//10.0.0.2/映画 /mnt/映画 cifs guest,vers=3.1.1 0 0",
+        ),
+    ];
+    plans.push((vec![one], settings));
     plans
 }
 

@@ -308,7 +308,10 @@ const MACOS: &[Row] = &[
 ];
 
 /// Entries beyond the list.
-const MORE: [(System, &str); 1] = [(System::Linux, "nic.features")];
+const MORE: [(System, &str); 2] = [
+    (System::Linux, "nic.features"),
+    (System::Linux, "smb.client.fstab_entry"),
+];
 
 fn check(system: System, rows: &[Row]) {
     let mut listed: BTreeSet<&str> = BTreeSet::new();

@@ -3,6 +3,7 @@
 mod catalogue_and_linux_knobs;
 mod change_and_undo;
 mod facts;
+mod fstab_entries;
 mod journals;
 mod knob_ids;
 mod knobs_on_real_interfaces;

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 use std::sync::{Arc, Mutex};
 
-use host::exec::{Command, Exec, Output, Replay};
+use host::exec::{Command, Exec, Local, Output, Replay};
 use host::{Error, Host};
 use record::HostName;
 
@@ -266,6 +267,9 @@ const SYSCTLS: [(&str, &str); 16] = [
     ("net.core.netdev_budget", "300"),
     ("net.core.default_qdisc", "pfifo_fast"),
 ];
+/// Lines of others, one of them no text, an entry, and no end of the last line.
+const FSTAB: &[u8] = b"# \xe6\x98\xa0\xe7\x94\xbb \xff\n\n//10.0.0.2/data /mnt/my\\040nas/ cifs  \
+    credentials=/etc/nas,vers=3.0 0 0 \nproc /proc proc defaults 0 0";
 const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 
 /// Everything that can change on the host.
@@ -284,6 +288,8 @@ pub(crate) struct Machine {
     smb_conf: Vec<[String; 3]>,
     /// Files that say what is set at the start, with their texts.
     pub(crate) kept: BTreeMap<String, String>,
+    /// `/etc/fstab`, byte for byte.
+    pub(crate) fstab: Vec<u8>,
     /// Properties of the connections of `NetworkManager`.
     pub(crate) properties: BTreeMap<String, String>,
     /// Who sets up the interfaces, as the look tells.
@@ -318,6 +324,7 @@ impl Model {
             paths: PacketPaths::new(&["a0", "a1"]),
             smb_conf: Vec::new(),
             kept: BTreeMap::new(),
+            fstab: FSTAB.to_vec(),
             properties: BTreeMap::new(),
             manager: "manager ifupdown\n",
             sysctl_lies: false,
@@ -392,7 +399,7 @@ impl Model {
 /// Scripts that only look.
 fn is_look(argv: &[&str]) -> bool {
     matches!(argv, ["sh", "-c", script, "sh", ..]
-        if ["msi_irqs", "testparm -s -v", "manager netplan"].iter().any(|look| script.contains(look)))
+        if ["msi_irqs", "testparm -s -v", "manager netplan", "cat -- \"$1\""].iter().any(|look| script.contains(look)))
 }
 
 fn said(stdout: impl Into<Vec<u8>>) -> Output {
@@ -558,6 +565,9 @@ fn answer_samba(machine: &mut Machine, argv: &[&str]) -> Output {
             }
             said("")
         }
+        ["sh", "-c", script, "sh", "/etc/fstab", lines @ ..] => {
+            run_on_fstab(machine, script, lines)
+        }
         ["testparm", "-s", "-v"] => {
             let stderr = b"Load smb config files from /etc/samba/smb.conf\n".to_vec();
             Output {
@@ -603,6 +613,20 @@ fn answer_samba(machine: &mut Machine, argv: &[&str]) -> Output {
         }
         other => panic!("the model knows no {other:?}"),
     }
+}
+
+/// Runs a script for `/etc/fstab` on a file of the test.
+fn run_on_fstab(machine: &mut Machine, script: &str, lines: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fstab");
+    fs::write(&file, &machine.fstab).unwrap();
+    let words = ["sh", "-c", script, "sh", file.to_str().unwrap()];
+    let command = Command::new(words.iter().chain(lines).copied());
+    let output = Local::new().run(&[command]).unwrap().remove(0);
+    machine.fstab = fs::read(&file).unwrap();
+    let left = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 1, "the script leaves a file");
+    output
 }
 
 /// What Samba 4.17 prints of a configuration, with our lines in it.

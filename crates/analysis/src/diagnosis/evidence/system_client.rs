@@ -1,12 +1,14 @@
 //! The system's own client: what it loses against our engine, and what of its mount may be why.
 
 use locale::say;
-use record::{Bytes, Direction, ProbeKind, Rung, SecondMount, Setting, ShareMount, Value};
+use record::{
+    Bytes, Direction, ProbeKind, Rung, SecondMount, Setting, ShareMount, Value, fstab_word,
+};
 
 use super::which_rung_loses::FAR_BELOW;
 use super::{DIRECTIONS, Evidence};
 use crate::RungName;
-use crate::diagnosis::command_words::{of_fstab, quoted};
+use crate::diagnosis::command_words::quoted;
 use crate::diagnosis::finding::Advice;
 use crate::diagnosis::ladder_and_probe_trials::is_of_system;
 use crate::mount_options::{Better, CACHE_OFF, REQUEST_USUAL, options, second_mount};
@@ -226,7 +228,7 @@ impl<'a> Evidence<'a> {
         };
         let text = text.with("folder", at).with("options", &options);
         let (source, folder) = (quoted(&mount.source), quoted(at));
-        let fstab = [&mount.source, at, &options].map(of_fstab);
+        let fstab = [&mount.source, at, &options].map(fstab_word);
         let [source_there, folder_there, options_there] = fstab;
         let unmount = (!mount.own).then(|| format!("sudo umount {folder}"));
         let mount_so = [
