@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::{Component, Path};
 
-use host::journal;
+use host::{Host, journal};
 use locale::say;
 use measure::Stop;
 use os::file::{Folder, Readers};
@@ -66,14 +66,14 @@ pub fn named(
 }
 
 /// Finds a share that is measured by trials that mount it again where it is named by a folder of a mount or the system's
-/// client is asked for, and who logs in.
+/// client is asked for, and who logs in. Of several addresses of a server that is mounted for it, that one is taken.
 ///
 /// # Errors
 /// When there is no such share or mount, or this user may not mount.
 pub fn open(
     typed: &str,
     arguments: &PathArguments,
-    through: Option<Through>,
+    (through, address): (Option<Through>, Option<IpAddr>),
     stop: &Stop,
 ) -> Result<SharePath, CommandError> {
     let (typed, mounted) = named(typed, arguments, stop)?;
@@ -92,7 +92,8 @@ pub fn open(
     }
     let mounted = match (mounted, through) {
         (None, Some(Through::System)) => {
-            let address = resolve(&path.client, &path.share.address.server)?;
+            let server = &path.share.address.server;
+            let address = address_of_server(&path.client, server, address)?;
             Some(mount(&path, address, stop)?)
         }
         (mounted, _) => mounted,
@@ -103,6 +104,19 @@ pub fn open(
         return Err(error.hint(say("hint-check.mounted-read-only")));
     }
     Ok(path)
+}
+
+/// The address of a server: the one that a run began with while its name has that, since a resolver lists several in
+/// changing order.
+fn address_of_server(
+    client: &Host,
+    name: &str,
+    began_with: Option<IpAddr>,
+) -> Result<IpAddr, CommandError> {
+    match began_with {
+        Some(address) if addresses(client, name)?.contains(&address) => Ok(address),
+        _ => resolve(client, name),
+    }
 }
 
 /// Whether a mount is protected at least as is asked for.
@@ -279,7 +293,46 @@ fn user_of(mount: &ShareMount) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use host::exec::{Output, Replay};
+
     use super::*;
+
+    #[test]
+    fn a_run_goes_on_with_the_address_it_began_with_in_whatever_order_a_name_has_several() {
+        let said = |text: &str| {
+            Ok(Output {
+                status: 0,
+                stdout: text.into(),
+                stderr: Vec::new(),
+            })
+        };
+        let mut is_first = false;
+        let exec = Replay::model(move |command| match command.argv[0].as_str() {
+            "uname" => said("Linux\n"),
+            _ => {
+                is_first = !is_first;
+                said(match is_first {
+                    true => "10.0.0.1 STREAM nas\n10.0.0.2 STREAM\n",
+                    false => "10.0.0.2 STREAM nas\n10.0.0.1 STREAM\n",
+                })
+            }
+        });
+        let client = Host::new(record::HostName::new("client"), Arc::new(exec)).unwrap();
+        let address = |began_with: Option<&str>| {
+            let began_with = began_with.map(|it| it.parse().unwrap());
+            let found = address_of_server(&client, "nas", began_with);
+            found.unwrap().to_string()
+        };
+        for own in ["10.0.0.1", "10.0.0.2"] {
+            assert_eq!([address(Some(own)), address(Some(own))], [own, own]);
+        }
+        // What is none of the name's is a stranger's.
+        assert!(address(Some("10.0.0.9")).starts_with("10.0.0."));
+        assert_ne!(address(Some("10.0.0.9")), "10.0.0.9");
+        assert_eq!([address(None), address(None)].concat().len(), 16);
+    }
 
     #[test]
     fn a_mount_is_protected_as_our_own_engine_and_no_newer() {

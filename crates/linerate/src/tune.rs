@@ -53,7 +53,8 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let began = Instant::now();
     let stop = ctrl_c::listen()?;
     changes::tell_leftovers();
-    let path = mounted_share::open(&arguments.share, &arguments.path, arguments.through, &stop)?;
+    let through = (arguments.through, None);
+    let path = mounted_share::open(&arguments.share, &arguments.path, through, &stop)?;
     let profile = profiles::asked(&arguments.profile)?;
     let fixes = match &profile {
         Some(_) => {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{BitsPerSecond, Bytes};
+use crate::{BitsPerSecond, Bytes, Demands, Dialect};
 
 /// A mounted share, as the client's kernel tells of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -121,6 +121,35 @@ impl SecondMount {
     }
 }
 
+impl SecondMount {
+    /// The server's address, where its options say which.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        let mut options = self.options.split(',');
+        options.find_map(|option| option.strip_prefix("ip=")?.parse().ok())
+    }
+
+    /// The option that asks for a dialect beyond these; none where there is no such option. Without one, or with one that
+    /// stands for several, both ends agree on the newest that they have.
+    #[must_use]
+    pub fn dialect_beyond(&self, demands: &Demands) -> Option<&str> {
+        let mut options = self.options.split(',');
+        let is_beyond = |option: &&str| {
+            let version = option.strip_prefix("vers=");
+            let dialect = match version {
+                Some("2.0") => Dialect::Smb202,
+                Some("2.1") => Dialect::Smb210,
+                Some("3.0") => Dialect::Smb300,
+                Some("3.02" | "3.0.2") => Dialect::Smb302,
+                Some("3.1.1" | "3.11") => Dialect::Smb311,
+                _ => return false,
+            };
+            dialect < demands.dialect_min || dialect > demands.dialect_max
+        };
+        options.find(is_beyond)
+    }
+}
+
 impl ShareMount {
     /// What people know it by: its folder, where that is theirs.
     #[must_use]
@@ -187,9 +216,28 @@ impl ShareMount {
     }
 }
 
+/// A word of `/etc/fstab`: what would part it stands as three octal digits behind a backslash (fstab(5)).
+#[must_use]
+pub fn fstab_word(word: &str) -> String {
+    let mut text = String::new();
+    for character in word.chars() {
+        match character {
+            // Writing to a string cannot fail.
+            ' ' | '\t' | '\n' | '\\' | '#' => drop(write!(text, "\\{:03o}", u32::from(character))),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_blank_parts_no_word_of_fstab() {
+        assert_eq!(fstab_word("//nas/a b"), "//nas/a\\040b");
+    }
 
     fn mount(source: &str, options: &str) -> ShareMount {
         ShareMount {
@@ -216,29 +264,10 @@ mod tests {
         let base = SecondMount {
             source: "//nas/media".to_owned(),
             folder: "/mnt/media".to_owned(),
-/// A word of `/etc/fstab`: what would part it stands as three octal digits behind a backslash (fstab(5)).
-#[must_use]
-pub fn fstab_word(word: &str) -> String {
-    let mut text = String::new();
-    for character in word.chars() {
-        match character {
-            // Writing to a string cannot fail.
-            ' ' | '\t' | '\n' | '\\' | '#' => drop(write!(text, "\\{:03o}", u32::from(character))),
-            other => text.push(other),
-        }
-    }
-    text
-}
-
             options: "uid=1000,vers=3.0,rsize=65536,seal,ip=10.77.1.2,nosharesock".to_owned(),
         };
         let varied = |options: &str| base.varied(options).map(|it| it.options);
         assert_eq!(
-    #[test]
-    fn a_blank_parts_no_word_of_fstab() {
-        assert_eq!(fstab_word("//nas/a b"), "//nas/a\\040b");
-    }
-
             varied("vers=3.1.1,multichannel,seal").as_deref(),
             Ok("vers=3.1.1,multichannel,uid=1000,seal,ip=10.77.1.2,nosharesock")
         );
@@ -252,6 +281,49 @@ pub fn fstab_word(word: &str) -> String {
             ("rsize=1\nip=10.0.0.9", "rsize=1\nip=10.0.0.9"),
         ] {
             assert_eq!(varied(options), Err(refused.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_dialect_of_options_is_one_that_will_do() {
+        let beyond = |options: &str, dialect_min, dialect_max| {
+            let mount = SecondMount {
+                source: String::new(),
+                folder: String::new(),
+                options: options.to_owned(),
+            };
+            let demands = Demands {
+                dialect_min,
+                dialect_max,
+                ..Demands::default()
+            };
+            mount.dialect_beyond(&demands).map(str::to_owned)
+        };
+        let (oldest, newest) = (Dialect::Smb202, Dialect::Smb311);
+        for version in ["2.1", "2.0"] {
+            let option = format!("vers={version}");
+            let said = beyond(
+                &format!("rsize=65536,{option},seal"),
+                Dialect::Smb300,
+                newest,
+            );
+            assert_eq!(said, Some(option));
+        }
+        let said = beyond("vers=3.1.1", oldest, Dialect::Smb302);
+        assert_eq!(said.as_deref(), Some("vers=3.1.1"));
+        for options in [
+            "vers=3.0",
+            "vers=3.02",
+            "vers=3",
+            "vers=default",
+            "rsize=1",
+            "",
+        ] {
+            assert_eq!(
+                beyond(options, Dialect::Smb300, Dialect::Smb302),
+                None,
+                "{options}"
+            );
         }
     }
 

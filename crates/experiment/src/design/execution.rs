@@ -338,6 +338,23 @@ impl Running<'_, '_> {
         self.take(record, rate)
     }
 
+    /// Whether an arm is refused once more that was never measured, while others are: that is one failure, however many
+    /// blocks there are.
+    fn is_of_refused_arm(&self, record: &TrialRecord) -> bool {
+        let arm_of = |trial: &TrialRecord| match &trial.stage {
+            Stage::Visit { arm, .. } => Some(*arm),
+            _ => None,
+        };
+        let is_refused = |outcome: &Outcome| matches!(outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Refused);
+        let is_measured = |trial: &&TrialRecord| matches!(trial.outcome, Outcome::Measured(_));
+        let is_own = |trial: &&TrialRecord| arm_of(trial) == arm_of(record);
+        let (own, others): (Vec<_>, Vec<_>) = self.trials.iter().partition(is_own);
+        is_refused(&record.outcome)
+            && !own.is_empty()
+            && own.iter().all(|trial| is_refused(&trial.outcome))
+            && others.iter().any(is_measured)
+    }
+
     /// Writes a trial down, then counts it.
     fn take(
         &mut self,
@@ -350,7 +367,8 @@ impl Running<'_, '_> {
             .append(&Record::Trial(Box::new(record.clone())));
         written.map_err(|source| Error::Record { source })?;
         self.next_id += 1;
-        let is_new = place(&record).is_none_or(|place| !self.failed_before.contains(&place));
+        let is_new = place(&record).is_none_or(|place| !self.failed_before.contains(&place))
+            && !self.is_of_refused_arm(&record);
         let is_discarded = matches!(
             record.stage,
             Stage::Visit {

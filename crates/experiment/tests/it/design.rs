@@ -103,6 +103,8 @@ struct Simulated<'a> {
     left: &'a Cell<usize>,
     then: FailureKind,
     refuses: bool,
+    /// Whether the server refuses the large MTU with the other buffer.
+    refuses_both: bool,
     /// Whether the host puts itself back in the middle of each trial.
     restores_itself: bool,
     /// The server worked half of the time of the last trial.
@@ -123,6 +125,7 @@ impl<'a> Simulated<'a> {
             left,
             then: FailureKind::Interrupted,
             refuses: false,
+            refuses_both: false,
             restores_itself: false,
             loads: Vec::new(),
             is_lost: false,
@@ -173,6 +176,9 @@ impl Stand for Simulated<'_> {
             megahertz: None,
         }];
         let high = |at: usize, value| matches!(&self.settings[at], Setting::Knob { value: Value::Integer(now), .. } if *now == value);
+        if self.refuses_both && high(0, 9000) && high(1, 1) {
+            return Outcome::Failed(refused(FailureKind::Refused));
+        }
         // The large MTU helps with the other buffer only.
         let mut rate = 100_000_000;
         if high(0, 9000) && high(1, 1) {
@@ -421,6 +427,24 @@ fn an_arm_that_cannot_be_set_is_told_and_ends_it_in_time() {
         english(&found.failures[0]).contains("no") && found.rates.is_empty(),
         "{found:?}"
     );
+}
+
+#[test]
+fn an_arm_that_is_always_refused_is_told_and_leaves_the_others_their_blocks() {
+    let design = design(8);
+    let forever = Cell::new(usize::MAX);
+    let mut stand = Simulated::new(&forever);
+    stand.refuses_both = true;
+    let mut records = Vec::new();
+    let end = run(&mut stand, &design, Vec::new(), &mut records);
+    assert_eq!(end, DesignEnd::Complete);
+    let trials = trials(&records);
+    let failed = trials.iter();
+    let failed = failed.filter(|trial| matches!(trial.outcome, Outcome::Failed(_)));
+    assert!(failed.count() >= 8 * 2);
+    assert_eq!(places(&trials).len(), 8 * 5 * 2);
+    let found = fit::design(&design, &trials);
+    assert!(english(&found.failures[0]).contains("no"), "{found:?}");
 }
 
 #[test]

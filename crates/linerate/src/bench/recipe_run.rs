@@ -76,6 +76,7 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
         channels: arguments.channels,
         engine: recipe.engine,
         through: arguments.through,
+        address: None,
     };
     let target = Target::open(wanted, &stop)?;
     if arguments.dry_run {

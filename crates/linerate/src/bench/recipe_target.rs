@@ -1,10 +1,11 @@
 //! Where a recipe runs: a share, a folder, a disk or raw TCP.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use analysis::same_mount;
 use host::Host;
-use locale::say;
+use locale::{Message, say};
 use measure::{FarServer, Kept, Runner, Stop};
 use record::{
     Credentials, Direction, FolderKind, FolderWorkload, HostLoad, KeepInput, KeepWorkload,
@@ -36,7 +37,7 @@ pub struct Target {
 }
 
 enum TargetKind {
-    Tcp(std::net::IpAddr, u16),
+    Tcp(IpAddr, u16),
     /// With the most channels.
     Share(Box<SharePath>, u32),
     Folder(String, FolderKind),
@@ -57,6 +58,8 @@ pub struct Wanted<'a> {
     pub engine: RecipeEngine,
     /// Which other client of a share measures.
     pub through: Option<Through>,
+    /// The address of the server that a run began with, where it has several.
+    pub address: Option<IpAddr>,
 }
 
 impl<'a> Wanted<'a> {
@@ -68,6 +71,7 @@ impl<'a> Wanted<'a> {
             channels: None,
             engine,
             through: None,
+            address: None,
         }
     }
 
@@ -156,7 +160,8 @@ impl Target {
 
     fn through_system(wanted: Wanted<'_>, stop: &Stop) -> Result<Self, CommandError> {
         let Wanted { typed, path, .. } = wanted;
-        let mut path = mounted_share::open(typed, path, wanted.through, stop)?;
+        let through = (wanted.through, wanted.address);
+        let mut path = mounted_share::open(typed, path, through, stop)?;
         let mounted = path
             .mounted
             .take()
@@ -336,6 +341,26 @@ impl Target {
                 self.place().as_ref() == Some(&work.place) && work.second_mount == own
             }
             _ => false,
+        }
+    }
+
+    /// Whether the login of the trials has mounted the share already.
+    pub fn has_mounted(&self) -> bool {
+        matches!(&self.kind, TargetKind::Mount(_, mounted) if mounted.mount.own)
+    }
+
+    /// Whether a trial of this workload is as the session is asked to be: a mount that a plan varies as well.
+    ///
+    /// # Errors
+    /// In a sentence, which option asks for something else.
+    pub fn takes(&self, workload: &Workload) -> Result<(), Message> {
+        let TargetKind::Mount(path, _) = &self.kind else {
+            return Ok(());
+        };
+        let mount = workload.second_mount();
+        match mount.and_then(|mount| mount.dialect_beyond(&path.demands)) {
+            Some(option) => Err(say("error-plan.mount-dialect").with("option", option)),
+            None => Ok(()),
         }
     }
 

@@ -13,6 +13,7 @@ use locale::{Message, said, say};
 use measure::Stop;
 use record::{Design, Event, Response, Setting, TrialRecord, Workload};
 
+use super::refused_mounts::RefusedMounts;
 use super::trial_on_hosts::HostStand;
 use crate::args::{LoginArguments, OutputArguments};
 use crate::bench::recipe_target::Target;
@@ -42,6 +43,7 @@ pub(super) fn carry_out(
     let began = recorder.began();
     let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
     let mut stand = HostStand {
+        refused: RefusedMounts::new(target.has_mounted()),
         target,
         knobs: HostKnobs::new(hosts, journal, recorder.clone(), stop.clone()),
         began,

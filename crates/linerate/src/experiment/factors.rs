@@ -146,7 +146,8 @@ fn factor(
             level.settings.push(setting.clone());
         }
         for response in responses {
-            workload_fields::workload(&response.workload, level).map_err(wrong)?;
+            let whole = workload_fields::workload(&response.workload, level).map_err(wrong)?;
+            target.takes(&whole).map_err(wrong)?;
         }
         // What is refused is known before anything is touched.
         Change::plan(&hosts, &level.settings, "plan").map_err(|error| {

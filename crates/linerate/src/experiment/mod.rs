@@ -5,6 +5,7 @@ pub mod dry_run;
 mod execute;
 mod factors;
 mod plan_file;
+mod refused_mounts;
 mod resume;
 mod trial_on_hosts;
 mod workload_fields;
@@ -51,6 +52,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
         channels,
         engine: recipe.engine,
         through: arguments.through,
+        address: None,
     };
     let target =
         Target::open(wanted, &stop).map_err(|error| match (error.kind(), &arguments.target) {

@@ -6,9 +6,12 @@ use host::change::UndoMode;
 use host::journal;
 use locale::{said, say, text};
 use measure::Stop;
-use record::{Design, Event, HostFacts, Plan, RecipeEngine, Record, Run, TrialRecord, Workload};
+use record::{
+    Design, Event, HostFacts, Plan, RecipeEngine, Record, Run, SecondMount, TrialRecord, Workload,
+};
 
 use super::execute::carry_out;
+use super::workload_fields;
 use crate::args::{OutputArguments, PathArguments, ResumeArguments};
 use crate::bench::recipe_target::{Target, Wanted};
 use crate::changes::{self, undo_all};
@@ -92,12 +95,13 @@ fn open_target(
         _ => RecipeEngine::File,
     };
     let typed = record::with_user(name, run.header.user.as_deref());
-    let wanted = Wanted {
-        through: arguments.through,
-        ..Wanted::of(&typed, &path, engine)
-    };
     // What a stranger's file names is not mounted unasked.
     let mounts = workload.and_then(Workload::second_mount);
+    let wanted = Wanted {
+        through: arguments.through,
+        address: mounts.and_then(SecondMount::address),
+        ..Wanted::of(&typed, &path, engine)
+    };
     if let (Some(mount), None) = (mounts, arguments.through) {
         let text = say("error-plan.resume-through").with("source", &mount.source);
         let error = CommandError::new(Kind::Usage, text);
@@ -109,6 +113,14 @@ fn open_target(
         let text = say("error-plan.other-target").with("test", &other.name);
         let error = CommandError::new(Kind::Refused, text.with("target", &target.name));
         return Err(error.hint(say("hint-plan.where-it-began")));
+    }
+    let arms = (0..design.arms.len()).filter_map(|arm| design.level(u32::try_from(arm).ok()?));
+    for level in arms {
+        for response in &design.responses {
+            let whole = workload_fields::workload(&response.workload, &level);
+            let takes = whole.and_then(|whole| target.takes(&whole));
+            takes.map_err(|reason| CommandError::new(Kind::Usage, reason))?;
+        }
     }
     Ok(target)
 }

@@ -7,6 +7,7 @@ use host::change;
 use measure::Stop;
 use record::{Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Setting, Workload};
 
+use super::refused_mounts::RefusedMounts;
 use super::workload_fields;
 use crate::bench::recipe_target::Target;
 use crate::failure::CommandError;
@@ -21,6 +22,7 @@ pub(super) struct HostStand<'a> {
     pub(super) stop: &'a Stop,
     /// What the server had to do in the last trial.
     pub(super) loads: Vec<HostLoad>,
+    pub(super) refused: RefusedMounts,
 }
 
 impl Stand for HostStand<'_> {
@@ -39,8 +41,18 @@ impl Stand for HostStand<'_> {
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
+        // What the plan mounts as it is stands for the login itself.
+        let varied = workload.second_mount().cloned();
+        let varied = varied.filter(|mount| self.target.second_mount().as_ref() != Some(mount));
+        if let Some(known) = varied.as_ref().and_then(|mount| self.refused.known(mount)) {
+            return known;
+        }
         let (outcome, load) = self.target.pass(workload, self.stop);
         self.loads = load.into_iter().collect();
+        let outcome = match &varied {
+            Some(mount) => self.refused.judge(mount, outcome),
+            None => outcome,
+        };
         match outcome {
             Outcome::Measured(result) => match missing_channels(workload, &result) {
                 None => Outcome::Measured(result),
