@@ -102,6 +102,9 @@ hint-plan =
     .what-is-analysed = give a file that `check`, `bench`, `tune` or `experiment` wrote; results of iperf3, fio or hyperfine as arms, `NAME=FILE`; a table with `--response COLUMN --factors COLUMN,COLUMN`
     .what-is-left = what is left of the plan here is { $names }; left out: { $left_out }
     .max-channels = leave out `--channels`; `mount_options` of a plan may have `multichannel,max_channels=N`
+    .persist-own-mount = mount it at a folder and name that, or leave out `--persist`
+    .fstab-no-login = write them into a file that only root can read and that stays there, and name it by `--credentials FILE`
+    .fstab-changed = look at the line, mount the share so, and repeat the command
     .resume-through = add `--through system` if that is your share
     .where-it-began = begin a new experiment, or go on with this one where it began
     .write-arms = write each as `NAME=FILE`; the first one is the baseline

@@ -92,6 +92,7 @@ decided-effect =
 
 run-note =
     .mount-so = $ { $command }
+    .mount-at-start = `/etc/fstab` mounts `{ $folder }` so from the next start on; `linerate undo` puts its line back
     .baseline-differed = the baseline differed from itself ({ $effects }): what a change gains or costs there cannot be told, so changes are judged by the rest
     .put-back = { $why }; everything was put back and reads as at the start
     .not-put-back = not everything could be put back: { $reason }

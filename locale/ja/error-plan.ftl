@@ -102,6 +102,9 @@ hint-plan =
     .what-is-analysed = `check`、`bench`、`tune`、`experiment` のいずれかが書き込んだファイルを指定してください。iperf3、fio、hyperfine の結果は条件として `NAME=FILE` で、表は `--response COLUMN --factors COLUMN,COLUMN` を付けて指定してください
     .what-is-left = この計画のうち、ここで使える要因は { $names } です。除外した要因: { $left_out }
     .max-channels = `--channels` を外してください。計画の `mount_options` には `multichannel,max_channels=N` を指定できます
+    .persist-own-mount = 共有をフォルダーにマウントしてそのフォルダーを指定するか、`--persist` を外してください
+    .fstab-no-login = root だけが読めるファイルに書き、移動しない場所に置いて、`--credentials FILE` で指定してください
+    .fstab-changed = その行を確認し、そのとおりにマウントしてから、コマンドを再度実行してください
     .resume-through = 自分の共有であれば `--through system` を付けてください
     .where-it-began = 新しい実験を開始するか、実験を開始したコンピューターで再開してください
     .write-arms = それぞれを `NAME=FILE` の形式で指定してください。最初のものが基準になります

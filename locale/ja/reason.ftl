@@ -92,6 +92,7 @@ decided-effect =
 
 run-note =
     .mount-so = $ { $command }
+    .mount-at-start = 次回の起動から、`/etc/fstab` により `{ $folder }` がこのオプションでマウントされます。`linerate undo` で元の行に戻せます
     .baseline-differed = 同じ設定どうしの比較で差が出ました ({ $effects })。その方向への影響は判定できないため、残りの方向だけで判定します
     .put-back = { $why }。変更はすべて元に戻し、開始時の状態と一致することを確認しました
     .not-put-back = 元に戻せなかった変更があります: { $reason }

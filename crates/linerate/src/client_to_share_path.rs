@@ -159,6 +159,12 @@ impl SharePath {
         mounted.is_some_and(|it| it.mount.has("ro"))
     }
 
+    /// The folder by which the share was named, where it was: what linerate mounts itself has none that lasts.
+    pub fn named_folder(&self) -> Option<&str> {
+        let mounted = self.mounted.as_ref().filter(|it| !it.mount.own)?;
+        Some(&mounted.folder)
+    }
+
     /// The hosts that are known, client first.
     pub fn hosts(&self) -> Vec<&Host> {
         std::iter::once(&self.client).chain(&self.server).collect()

@@ -103,12 +103,12 @@ impl HostKnobs {
         Ok(())
     }
 
-    /// Leaves what a level sets, and puts back everything else. With `persist` the hosts set at their
-    /// next start as well what was changed for it. Whatever fails, [`Self::restore`] undoes all of it.
-    pub fn keep(&mut self, level: &Level, persist: bool) -> Result<(), Failure> {
-        if persist {
+    /// Leaves what a level sets, and puts back everything else. With `at_start` the hosts set at their
+    /// next start as well what was changed for it, and that. Whatever fails, [`Self::restore`] undoes all of it.
+    pub fn keep(&mut self, level: &Level, at_start: Option<Vec<Setting>>) -> Result<(), Failure> {
+        if let Some(more) = at_start {
             // What is refused here is refused before anything stays.
-            self.keep_over_restarts(level)?;
+            self.keep_over_restarts(level, more)?;
         }
         let all = std::mem::take(&mut self.changes).into_iter();
         let (stays, goes): (Vec<KnobChange>, Vec<KnobChange>) =
@@ -122,8 +122,12 @@ impl HostKnobs {
         Ok(())
     }
 
-    /// Tells the hosts to set at their next start as well what was changed for a level.
-    fn keep_over_restarts(&mut self, level: &Level) -> Result<(), CommandError> {
+    /// Tells the hosts to set at their next start as well what was changed for a level, and more.
+    fn keep_over_restarts(
+        &mut self,
+        level: &Level,
+        more: Vec<Setting>,
+    ) -> Result<(), CommandError> {
         let changed: Vec<Setting> = level
             .settings
             .iter()
@@ -136,7 +140,8 @@ impl HostKnobs {
             })
             .cloned()
             .collect();
-        let kept = change::kept(&self.hosts, &changed)?;
+        let mut kept = change::kept(&self.hosts, &changed)?;
+        kept.extend(more);
         let planned = Change::plan(&self.hosts, &kept, &self.recorder.0.borrow().id)?;
         let Some(journal) = self.journal.as_ref().filter(|_| !planned.is_empty()) else {
             return Ok(());
@@ -472,6 +477,7 @@ mod tests {
                 path: String::new(),
             },
             candidates: Vec::new(),
+            folder: None,
         };
         let login = ("smb://nas/media", &LoginArguments::default());
         let recorder = Recorder::with_facts(&output, login, plan, 1, Vec::new());
@@ -514,7 +520,7 @@ mod tests {
         // Both are tried, and one of them is worth it.
         knobs.set(&level(false, false)).unwrap();
         knobs.set(&level(true, false)).unwrap();
-        knobs.keep(&level(true, false), true).unwrap();
+        knobs.keep(&level(true, false), Some(Vec::new())).unwrap();
         drop(knobs);
         assert_eq!(scene.values(), ["1", "0"]);
         let files = scene.files();
@@ -529,7 +535,9 @@ mod tests {
         let (scene, folder) = (Scene::new(true), tempfile::tempdir().unwrap());
         let mut knobs = knobs(&scene, folder.path());
         knobs.set(&level(false, false)).unwrap();
-        knobs.keep(&level(false, false), true).unwrap_err();
+        knobs
+            .keep(&level(false, false), Some(Vec::new()))
+            .unwrap_err();
         knobs.restore().unwrap();
         assert_eq!(scene.values(), ["1", "1"]);
         let open = host::journal::list_open(folder.path()).unwrap().open;
@@ -541,7 +549,7 @@ mod tests {
         let (scene, folder) = (Scene::new(false), tempfile::tempdir().unwrap());
         let mut knobs = knobs(&scene, folder.path());
         knobs.set(&level(false, false)).unwrap();
-        knobs.keep(&level(false, false), true).unwrap();
+        knobs.keep(&level(false, false), Some(Vec::new())).unwrap();
         assert_eq!(
             (scene.values().concat(), scene.files().len()),
             ("00".into(), 2)

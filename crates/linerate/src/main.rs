@@ -17,6 +17,7 @@ mod doctor;
 mod exit_codes;
 mod experiment;
 mod failure;
+mod fstab_of_mount;
 mod help;
 mod host_command_json;
 mod hosts;

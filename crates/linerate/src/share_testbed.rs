@@ -15,6 +15,7 @@ use record::{
 
 use crate::client_to_share_path::SharePath;
 use crate::failure::CommandError;
+use crate::fstab_of_mount::FstabLine;
 use crate::knob_switching::{HostKnobs, SharedRecorder};
 use crate::tune_through_mount;
 
@@ -62,6 +63,8 @@ pub struct ShareTestbed<'a> {
     level: Level,
     /// Whether what is kept is also set at the next start.
     persist: bool,
+    /// The line of `/etc/fstab` that mounts the share then, where that may be kept.
+    fstab: Option<FstabLine<'a>>,
     load: Load,
     /// What the server had to do in the last trial.
     loads: Vec<HostLoad>,
@@ -99,6 +102,7 @@ impl<'a> ShareTestbed<'a> {
                 settings: Vec::new(),
             },
             persist: false,
+            fstab: None,
             load: Load::default(),
             loads: Vec::new(),
         }
@@ -115,6 +119,13 @@ impl<'a> ShareTestbed<'a> {
     #[must_use]
     pub fn persistent(mut self, persist: bool) -> Self {
         self.persist = persist;
+        self
+    }
+
+    /// The same, where better options of a mount that are kept go into this line.
+    #[must_use]
+    pub fn mounting_at_start(mut self, fstab: Option<FstabLine<'a>>) -> Self {
+        self.fstab = fstab;
         self
     }
 
@@ -264,7 +275,10 @@ impl Testbed for ShareTestbed<'_> {
     }
 
     fn keep(&mut self, level: &Level) -> Result<(), Failure> {
-        self.knobs.keep(level, self.persist)
+        let fstab = self.fstab.as_ref();
+        let line = fstab.map_or(Ok(None), |line| line.setting_unless_changed(level))?;
+        let at_start = self.persist.then(|| line.into_iter().collect());
+        self.knobs.keep(level, at_start)
     }
 
     fn restore(&mut self, level: &Level) -> Result<(), Failure> {

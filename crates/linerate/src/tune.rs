@@ -26,7 +26,8 @@ use crate::failure::{CommandError, Kind};
 use crate::profiles::{self, Judged};
 use crate::share_testbed::Load;
 use crate::{
-    changes, check, ctrl_c, mounted_share, run_file_recorder, stdout_and_stderr, tune_through_mount,
+    changes, check, ctrl_c, fstab_of_mount, mounted_share, run_file_recorder, stdout_and_stderr,
+    tune_through_mount,
 };
 use dry_run::dry_run;
 use execute::carry_out;
@@ -63,7 +64,10 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
         }
         None => find_fixes(arguments, &path, &stop)?,
     };
-    let by_hand = tune_through_mount::commands(&fixes);
+    let by_hand = match (arguments.persist, &path.mounted) {
+        (true, Some(mounted)) => tune_through_mount::written(&fixes, mounted),
+        _ => tune_through_mount::commands(&fixes),
+    };
     if let (None, Some(goal)) = (&profile, arguments.goal) {
         let proposals = proposals(arguments, goal, &path, fixes, &stop)?;
         let proposals = (proposals, by_hand.as_slice());
@@ -82,7 +86,7 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     };
     if arguments.persist {
         for candidate in &plan.candidates {
-            can_be_kept(&path, &candidate.level)?;
+            can_be_kept(arguments, &path, &candidate.level)?;
         }
     }
     if arguments.dry_run {
@@ -108,9 +112,14 @@ fn nothing_to_try(arguments: &TuneArguments, reason: Message) -> ExitCode {
 
 /// Whether the hosts can be made to have this at their next start too: better refused now than when
 /// everything has been measured.
-fn can_be_kept(path: &SharePath, level: &Level) -> Result<(), CommandError> {
+fn can_be_kept(
+    arguments: &TuneArguments,
+    path: &SharePath,
+    level: &Level,
+) -> Result<(), CommandError> {
     let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
-    let kept = change::kept(&hosts, &knobs(level))?;
+    let mut kept = change::kept(&hosts, &knobs(level))?;
+    kept.extend(fstab_of_mount::kept(path, &arguments.path.login, level)?);
     Change::plan(&hosts, &kept, "look")?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! its own since long ago.
 
 use analysis::{Fix, same_mount, system_client_workload};
+use host::exec::shell::posix_word;
 use locale::{Message, say};
 use record::{
     CopyProgram, FolderKind, Level, Place, SecondMount, Setting, ShareWorkload, Task, TaskWorkload,
@@ -99,6 +100,21 @@ pub fn commands(fixes: &[Fix]) -> Vec<(String, Message)> {
             let note = say("run-note.mount-so").with("command", command);
             (fix.id.clone(), note)
         })
+    });
+    notes.collect()
+}
+
+/// The same where `/etc/fstab` mounts it so from then on.
+pub fn written(fixes: &[Fix], mounted: &Mounted) -> Vec<(String, Message)> {
+    let folder = &mounted.mount.folder;
+    let word = posix_word(folder);
+    let mounts = fixes.iter().filter(|fix| options(&fix.level).is_some());
+    let notes = mounts.flat_map(|fix| {
+        let commands = [format!("sudo umount {word}"), format!("sudo mount {word}")];
+        let notes = commands.map(|command| say("run-note.mount-so").with("command", command));
+        let at_start = say("run-note.mount-at-start").with("folder", folder);
+        let notes = notes.into_iter().chain([at_start]);
+        notes.map(|note| (fix.id.clone(), note))
     });
     notes.collect()
 }

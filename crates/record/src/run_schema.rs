@@ -72,6 +72,9 @@ pub enum Plan {
         share: ShareAddress,
         /// The candidates, in the order in which they are tried.
         candidates: Vec<Level>,
+        /// The folder of a mount of the client's, where the share was named by that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
     },
 }
 

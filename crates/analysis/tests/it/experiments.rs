@@ -340,6 +340,7 @@ fn tune_of(names: &[&str], records: Vec<Record>) -> Run {
     run.header.plan = Plan::Tune {
         share,
         candidates: names.iter().map(level).collect(),
+        folder: None,
     };
     run
 }

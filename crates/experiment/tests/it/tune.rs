@@ -589,6 +589,7 @@ fn header() -> Header {
                 path: String::new(),
             },
             candidates: plan().candidates.into_iter().map(|one| one.level).collect(),
+            folder: None,
         },
         user: None,
         login_options: Vec::new(),

@@ -18,7 +18,7 @@ use crate::bench::table;
 use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
 use crate::host_command_json::HostCommand;
-use crate::{stdout_and_stderr, tune_through_mount};
+use crate::{fstab_of_mount, stdout_and_stderr, tune_through_mount};
 
 /// What `tune --dry-run --json` prints without a goal.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -70,13 +70,15 @@ type Commands<'a> = Vec<(&'a Candidate, Vec<(HostName, Command)>)>;
 pub(super) fn commands<'a>(
     path: &SharePath,
     plan: &'a TunePlan,
-    persist: bool,
+    arguments: &TuneArguments,
 ) -> Result<Commands<'a>, CommandError> {
     let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
     let planned = plan.candidates.iter().map(|candidate| {
         let mut knobs = knobs(&candidate.level);
-        if persist {
+        if arguments.persist {
             knobs.extend(change::kept(&hosts, &knobs)?);
+            let login = &arguments.path.login;
+            knobs.extend(fstab_of_mount::kept(path, login, &candidate.level)?);
         }
         let change = Change::plan(&hosts, &knobs, "dry-run")?;
         Ok((candidate, change.commands()))
@@ -90,7 +92,9 @@ pub(super) fn print_commands(candidate: &Candidate, commands: &[(HostName, Comma
     if let Some(options) = tune_through_mount::options(&candidate.level) {
         let mounts = say("told-plan.mounts-with").with("options", options);
         stdout_and_stderr::print(&format!("  {}", said(&mounts)));
-        return;
+        if commands.is_empty() {
+            return;
+        }
     }
     for (host, command) in commands {
         stdout_and_stderr::print(&format!("  {host}: {}", knob::shown(command)));
@@ -115,7 +119,7 @@ pub(super) fn dry_run(
     let preview = plan
         .preview(&durations)
         .map_err(|error| CommandError::from_error(Kind::Usage, &error))?;
-    let commands = commands(path, plan, arguments.persist)?;
+    let commands = commands(path, plan, arguments)?;
     if arguments.output.json {
         stdout_and_stderr::print_json(&as_json(plan, &preview, &commands));
         return Ok(ExitCode::SUCCESS);

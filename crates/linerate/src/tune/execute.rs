@@ -16,10 +16,11 @@ use super::progress::tell;
 use crate::args::TuneArguments;
 use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
+use crate::fstab_of_mount::FstabLine;
 use crate::knob_switching::SharedRecorder;
 use crate::run_file_recorder::Recorder;
 use crate::share_testbed::{Load, ShareTestbed};
-use crate::{ctrl_c, stdout_and_stderr};
+use crate::{ctrl_c, stdout_and_stderr, tune_through_mount};
 
 /// What `tune` is about to do.
 pub struct Job<'a> {
@@ -55,9 +56,11 @@ pub(super) fn carry_out(
         .map(|candidate| candidate.level.clone())
         .collect();
     let any_knob = candidates.iter().any(|level| !knobs(level).is_empty());
+    let fstab = fstab_line(arguments, path, &candidates)?;
     let header = Plan::Tune {
         share: path.share.address.clone(),
         candidates,
+        folder: path.named_folder().map(str::to_owned),
     };
     let recorder = Recorder::start(
         &arguments.output,
@@ -67,13 +70,14 @@ pub(super) fn carry_out(
         &path.hosts(),
     )?;
     let file = recorder.path().to_owned();
-    let journal = match any_knob {
+    let journal = match any_knob || fstab.is_some() {
         true => Some(Journal::open(state, &recorder.id)?),
         false => None,
     };
     let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
     let mut testbed = ShareTestbed::new(path, journal, recorder.clone(), stop.clone(), counted)
         .persistent(arguments.persist)
+        .mounting_at_start(fstab)
         .moving(job.load);
     let trials = u64::try_from(job.trials).unwrap_or(0);
     let mut progress = stdout_and_stderr::Progress::new(trials, arguments.output.json);
@@ -93,6 +97,19 @@ pub(super) fn carry_out(
     })?;
     write_end(&recorder, arguments, job, outcome)?;
     Ok(file)
+}
+
+/// The line of `/etc/fstab` that gets better options of a mount; none where none is to last.
+fn fstab_line<'a>(
+    arguments: &TuneArguments,
+    path: &'a SharePath,
+    candidates: &[Level],
+) -> Result<Option<FstabLine<'a>>, CommandError> {
+    let mut mounts = candidates.iter().filter_map(tune_through_mount::options);
+    match arguments.persist && mounts.next().is_some() {
+        true => FstabLine::read(path, &arguments.path.login),
+        false => Ok(None),
+    }
 }
 
 /// Writes down that it ended, what was left out, and what is to be said of what is kept.

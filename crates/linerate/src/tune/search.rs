@@ -87,7 +87,7 @@ pub(super) fn proposals(
     }
     if arguments.persist {
         proposals.retain(|one| {
-            let refused = can_be_kept(path, &one.candidate.level).err();
+            let refused = can_be_kept(arguments, path, &one.candidate.level).err();
             if let Some(error) = &refused {
                 let id = &one.candidate.id;
                 let sentence = say("candidate-untried.not-kept").with("id", id);
@@ -208,7 +208,7 @@ fn dry_search(
     warnings: &[(String, Message)],
     left_out: &[Candidate],
 ) -> Result<ExitCode, CommandError> {
-    let commands = commands(path, &plan.tune, arguments.persist)?;
+    let commands = commands(path, &plan.tune, arguments)?;
     let [fewest, most] = plan.trials();
     let warning = |id: &str| {
         let mut warnings = warnings.iter();

@@ -137,6 +137,65 @@ fn better_options_are_proven_through_mounts_of_our_own_and_kept_as_commands() {
     assert!(notes.contains("sudo mount -t cifs"), "{notes}");
 }
 
+/// Tunes a mount so that it lasts, where `/etc/fstab` has a line of it without an end: what that file says before, what is
+/// printed, and what it says then, and after somebody's undo; the mount is as before all the time.
+const LASTS: &str = r#"
+mounted=$(grep ' cifs ' /proc/mounts)
+printf '# 共有\n//10.77.1.2/media\t/mnt/media/ cifs  credentials=/run/nas,vers=3.1.1,_netdev 0 0' >/etc/fstab
+cp /etc/fstab /run/before
+"$0" "$@" --dry-run >/run/dry || exit 97
+cmp /etc/fstab /run/before || exit 96
+"$0" "$@" --json >/run/said || exit 95
+cp /etc/fstab /run/during
+"$0" changes --json >/run/changes && exit 94
+"$0" undo >&2 || exit 93
+cmp /etc/fstab /run/before || exit 92
+[ "$(grep ' cifs ' /proc/mounts)" = "$mounted" ] || exit 91
+[ "$(echo /etc/fstab*)" = /etc/fstab ] || exit 90
+# A link, and a password in the line, are refused before anything is measured.
+mv /etc/fstab /run/elsewhere && ln -s /run/elsewhere /etc/fstab
+"$0" "$@" 2>/run/link && exit 89
+rm /etc/fstab
+echo '//10.77.1.2/media /mnt/media cifs username=lab,password=secret 0 0' >/etc/fstab
+"$0" "$@" 2>/run/password && exit 88
+for file in dry during changes link password said; do cat /run/$file; printf '\036'; done
+"#;
+
+#[test]
+fn what_is_kept_of_a_mount_lasts_in_its_line_of_fstab_until_it_is_undone() {
+    let lab = Lab::up("mount-persist");
+    let mut command = script_in_guest(&lab, "vers=3.1.1", LASTS);
+    command.args(["tune", "/mnt/media", "--only", "mount-again", "--persist"]);
+    let output = command.args(["--seconds", "0.3", "--blocks", "6"]).output();
+    let output = output.expect("linerate starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?} {stderr}", output.status);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let parts: Vec<&str> = text.split('\u{1e}').collect();
+    let [dry, during, changes, link, password, said, _] = parts[..] else {
+        panic!("{text}")
+    };
+    let line = "//10.77.1.2/media\t/mnt/media/ cifs  credentials=/run/nas,vers=3.1.1,_netdev";
+    let made = format!("{line},multichannel,max_channels=2 0 0");
+    assert_eq!(during, format!("# 共有\n{made}"));
+    for change in [format!("- {line} 0 0"), format!("+ {made}")] {
+        assert!(dry.contains(&change), "{change}: {dry}");
+    }
+    assert!(changes.contains("smb.client.fstab_entry"), "{changes}");
+    assert!(link.contains("is a link"), "{link}");
+    assert!(
+        password.contains("credentials=FILE") && !password.contains("secret"),
+        "{password}"
+    );
+    let said = lab_and_program::json("tune", said.as_bytes());
+    assert!(
+        said["notes"]
+            .to_string()
+            .contains("`linerate undo` puts its line back"),
+        "{said}"
+    );
+}
+
 /// A plan that varies the connections of a mount, where the repository's recipe for reading is beside it.
 const CONNECTIONS: &str = r#"
 title = "connections of a mount"

@@ -274,9 +274,12 @@ pub(crate) fn kept(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentRe
         .filter(|experiment| matches!(experiment.decision, Some((Decision::Kept, _))))
 }
 
+/// The note that `/etc/fstab` was changed.
+const MOUNT_AT_START: &str = "run-note.mount-at-start";
+
 /// Whether a note is a command by which a user has what was kept and is no setting of a host.
 pub(super) fn is_by_hand(note: &Message) -> bool {
-    note.id == "run-note.mount-so"
+    matches!(note.id, "run-note.mount-so" | MOUNT_AT_START)
 }
 
 /// What the run left changed, and how to put it back.
@@ -310,7 +313,11 @@ pub(crate) fn left_changed(analysis: &RunAnalysis) -> Vec<String> {
         lines.extend(knobs);
         lines.push(text("left.unknown"));
     } else if knobs.is_empty() {
-        lines.push(text("left.nothing"));
+        let mut notes = analysis.notes.iter();
+        // That is one, and the note says how it is put back.
+        if !notes.any(|note| note.id == MOUNT_AT_START) {
+            lines.push(text("left.nothing"));
+        }
     } else {
         lines.extend(knobs);
         let open = analysis.changes.iter();

@@ -210,6 +210,13 @@ pub(crate) fn command_line(command: &str, analysis: &RunAnalysis) -> String {
 /// A command on what was measured, by the same client of the share.
 fn of_same(command: &[&str], analysis: &RunAnalysis) -> String {
     let subject = subject(&analysis.plan);
+    if let Plan::Tune {
+        folder: Some(folder),
+        ..
+    } = &analysis.plan
+    {
+        return on_target(command, folder, analysis);
+    }
     let mount = analysis.path.as_ref().and_then(|path| path.mount.as_ref());
     match mount {
         Some(mount) if !mount.own => on_target(command, &mount.folder, analysis),

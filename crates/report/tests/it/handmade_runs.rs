@@ -750,6 +750,7 @@ fn tune(candidates: Vec<Level>) -> RunAnalysis {
     empty(Plan::Tune {
         share: share(),
         candidates,
+        folder: None,
     })
 }
 
