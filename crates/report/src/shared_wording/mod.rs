@@ -12,7 +12,7 @@ use analysis::{
     Trust, quoted,
 };
 use locale::{counted, list, said, say, text};
-use record::{Direction, Identity, Phase, Plan, SmbSession};
+use record::{Direction, Identity, Phase, Plan, SecondMount, Setting, SmbSession};
 use stats::{Estimate, Verdict};
 
 use crate::quantity;
@@ -249,7 +249,10 @@ pub fn own_command<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 
 /// What proves a fix, or helps with it.
 pub(crate) fn fix_commands(fix: &Fix, analysis: &RunAnalysis) -> Vec<String> {
-    let proves = fix.blocked.is_none().then(|| {
+    // Better options of a mount are tried on mounts of our own, and are worth that once they are proven.
+    let mounts = |setting: &Setting| matches!(setting, Setting::Workload { field, .. } if field == SecondMount::FIELD);
+    let is_proven_mount = fix.trust == Trust::Measured && fix.level.settings.iter().any(mounts);
+    let proves = (fix.blocked.is_none() || is_proven_mount).then(|| {
         format!(
             "{} --only {}",
             command_line("tune", analysis),

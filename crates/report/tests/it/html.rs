@@ -1,3 +1,5 @@
+use analysis::Trust;
+use record::{Level, PathFacts, Plan, SecondMount, Setting, ShareMount, Value};
 use report::{Content, Section, html, html_story};
 
 use crate::{handmade_runs, json};
@@ -173,6 +175,50 @@ fn every_tag_is_closed_in_order() {
         }
         assert!(open.is_empty(), "{name}: {open:?}");
     }
+}
+
+#[test]
+fn what_was_named_by_a_folder_is_repeated_by_it() {
+    let mut run = handmade_runs::tune_keeps_knobs();
+    run.is_through_mounts = true;
+    assert!(html(&run).contains("--through system"));
+    if let Plan::Tune { folder, .. } = &mut run.plan {
+        *folder = Some("/mnt/media".into());
+    }
+    let page = html(&run);
+    assert!(page.contains("linerate tune /mnt/media --client"), "{page}");
+    assert!(!page.contains("--through system"), "{page}");
+}
+
+/// Nobody unmounts what a user has mounted, so that the line itself is for them.
+#[test]
+fn a_line_of_a_mount_that_is_proven_has_the_command_that_keeps_it() {
+    let mut run = handmade_runs::check_one_link_of_two();
+    run.path = Some(PathFacts {
+        mount: Some(ShareMount {
+            folder: "/mnt/my media".into(),
+            ..ShareMount::default()
+        }),
+        ..PathFacts::default()
+    });
+    let mut says = |trust: Trust| {
+        let fixes = &mut run.diagnosis.as_mut().expect("one").fixes;
+        let last = fixes.last_mut().expect("one");
+        assert!(last.blocked.is_some());
+        last.id = "mount-again".into();
+        last.trust = trust;
+        last.level = Level {
+            name: "mount-again".into(),
+            settings: vec![Setting::Workload {
+                field: SecondMount::FIELD.into(),
+                value: Value::Text("vers=3.1.1".into()),
+            }],
+        };
+        let page = html(&run);
+        page.contains("linerate tune '/mnt/my media'") && page.contains("--only mount-again")
+    };
+    assert!(says(Trust::Measured));
+    assert!(!says(Trust::Computed));
 }
 
 #[test]
