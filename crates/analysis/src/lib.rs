@@ -13,8 +13,8 @@ pub mod rung_and_probe_verdict;
 
 pub use diagnosis::{
     Budget, CAUSES, CauseId, CauseRow, CheckBase, Contradiction, Layer, Means, Mode, Next, Prove,
-    Purpose, SharedLink, UnknownCause, contradictions, next, quoted, shared_links,
-    system_client_workload,
+    Purpose, SharedLink, UnknownCause, contradictions, mount_with_cache, next, quoted,
+    shared_links, stream_bytes, system_client_workload,
 };
 pub use ladder_rungs::{LadderRung, RungName};
 pub use mount_options::same_mount;

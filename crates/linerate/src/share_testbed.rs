@@ -50,6 +50,8 @@ pub enum Load {
     ShortRequests,
     /// Many small files that are copied as `linerate copy` does.
     SmallFiles,
+    /// A file of so many bytes, as a program reads and writes it through a mount's cache.
+    Program(Bytes),
 }
 
 /// A path to a share with its settings.
@@ -248,9 +250,12 @@ impl Testbed for ShareTestbed<'_> {
         let share = self.share_workload(level, direction, timing);
         match (&self.path.mounted, self.load) {
             (None, Load::SmallFiles) => Workload::Task(small_files(share)),
-            (None, Load::BigFile | Load::ShortRequests) => Workload::Share(share),
+            (None, _) => Workload::Share(share),
             (Some(mounted), Load::SmallFiles) => {
                 tune_through_mount::files(mounted, small_files(share), level)
+            }
+            (Some(mounted), Load::Program(size)) => {
+                tune_through_mount::program(mounted, &share, size, level)
             }
             (Some(mounted), Load::BigFile | Load::ShortRequests) => {
                 tune_through_mount::workload(mounted, &share, level)

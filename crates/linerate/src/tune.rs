@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use analysis::Fix;
+use analysis::{Fix, RungName, stream_bytes};
 use experiment::{Candidate, TunePlan};
 use host::change::{self, Change};
 use host::journal;
@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{CheckArguments, OutputArguments, TuneArguments};
-use crate::client_to_share_path::SharePath;
+use crate::client_to_share_path::{SharePath, timing};
 use crate::failure::{CommandError, Kind};
 use crate::profiles::{self, Judged};
 use crate::share_testbed::Load;
@@ -57,10 +57,10 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let through = (arguments.through, None);
     let path = mounted_share::open(&arguments.share, &arguments.path, through, &stop)?;
     let profile = profiles::asked(&arguments.profile)?;
-    let fixes = match &profile {
+    let (fixes, load) = match &profile {
         Some(_) => {
             path.knock(&stop)?;
-            Vec::new()
+            (Vec::new(), Load::BigFile)
         }
         None => find_fixes(arguments, &path, &stop)?,
     };
@@ -70,7 +70,7 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     };
     if let (None, Some(goal)) = (&profile, arguments.goal) {
         let proposals = proposals(arguments, goal, &path, fixes, &stop)?;
-        let proposals = (proposals, by_hand.as_slice());
+        let proposals = (proposals, by_hand.as_slice(), load);
         return search((arguments, began), goal, &path, proposals, &stop);
     }
     let plan = match profile {
@@ -93,7 +93,10 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
         return dry_run(arguments, &path, &plan);
     }
     let state = journal::state_folder()?;
-    let job = job(&plan, &by_hand);
+    let job = Job {
+        load,
+        ..job(&plan, &by_hand)
+    };
     let file = experiment((arguments, &state), &path, &job, &stop)?;
     let analysis = run_file_recorder::show(&file, &arguments.output)?;
     Ok(run_file_recorder::exit_code(&analysis))
@@ -124,12 +127,12 @@ fn can_be_kept(
     Ok(())
 }
 
-/// A short check of the same path tells what could help.
+/// A short check of the same path tells what could help, and so what has to be moved to prove it.
 fn find_fixes(
     arguments: &TuneArguments,
     path: &SharePath,
     stop: &Stop,
-) -> Result<Vec<Fix>, CommandError> {
+) -> Result<(Vec<Fix>, Load), CommandError> {
     let folder = tempfile_folder()?;
     let output = OutputArguments {
         json: arguments.output.json,
@@ -151,11 +154,21 @@ fn find_fixes(
     };
     let file = check::measure(&check, path, &check::PATH_RUNGS, stop)?;
     let analysis = run_file_recorder::read(&file)?;
+    let rates = analysis.ladder.iter();
+    let rates = rates.filter(|rung| rung.rung == RungName::SystemClient);
+    let rates = rates.filter_map(|rung| Some(rung.rate.as_ref()?.value));
+    let rate = rates.fold(0.0, f64::max);
     let fixes = analysis.diagnosis.map(|diagnosis| diagnosis.fixes);
     let fixes = fixes.unwrap_or_default();
-    Ok(match path.mounted {
-        Some(_) => tune_through_mount::noticed(fixes),
-        None => fixes,
+    let Some(mounted) = &path.mounted else {
+        return Ok((fixes, Load::BigFile));
+    };
+    let fixes = tune_through_mount::noticed(fixes);
+    let (fixes, is_of_programs) = tune_through_mount::with_cache(fixes, mounted);
+    let size = stream_bytes(rate, timing(arguments.seconds)?);
+    Ok(match is_of_programs {
+        true => (fixes, Load::Program(size)),
+        false => (fixes, Load::BigFile),
     })
 }
 

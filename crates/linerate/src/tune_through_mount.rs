@@ -2,12 +2,12 @@
 //! nothing else sees it. What a setting changes holds for connections that are made after it, and what is mounted has had
 //! its own since long ago.
 
-use analysis::{Fix, same_mount, system_client_workload};
+use analysis::{Fix, mount_with_cache, same_mount, system_client_workload};
 use host::exec::shell::posix_word;
 use locale::{Message, say};
 use record::{
-    CopyProgram, FolderKind, Level, Place, SecondMount, Setting, ShareWorkload, Task, TaskWorkload,
-    Value, Workload,
+    Bytes, CopyProgram, Data, FolderKind, Level, Place, SecondMount, Setting, ShareWorkload, Task,
+    TaskWorkload, Value, Workload,
 };
 
 use crate::share::Mounted;
@@ -38,6 +38,22 @@ pub fn files(mounted: &Mounted, work: TaskWorkload, level: &Level) -> Workload {
         channels: 1,
         task,
         ..work
+    })
+}
+
+/// What a program reads or writes of a file, one MiB after the other through the cache of the mount as a level has it.
+pub fn program(mounted: &Mounted, share: &ShareWorkload, size: Bytes, level: &Level) -> Workload {
+    Workload::Task(TaskWorkload {
+        place: Place::Folder {
+            folder: mounted.folder.clone(),
+            kind: FolderKind::Mount,
+        },
+        second_mount: Some(second_mount(mounted, level)),
+        direction: share.direction,
+        channels: 1,
+        task: Task::Stream(size),
+        data: Data::default(),
+        timing: share.timing,
     })
 }
 
@@ -88,6 +104,16 @@ pub fn noticed(fixes: Vec<Fix>) -> Vec<Fix> {
         None => fix,
     });
     fixes.collect()
+}
+
+/// The same, with the cache on where it is off and nothing else is known of the mount: whether that is so. A short check
+/// does not know what a program loses by it, and a program has to prove it.
+pub fn with_cache(mut fixes: Vec<Fix>, mounted: &Mounted) -> (Vec<Fix>, bool) {
+    let is_known = fixes.iter().any(|fix| options(&fix.level).is_some());
+    let cached = mount_with_cache(&mounted.mount).filter(|_| !is_known);
+    let is_added = cached.is_some();
+    fixes.extend(cached);
+    (fixes, is_added)
 }
 
 /// What a user does to have better options of a mount, once they are kept: the id of the remedy, and a note for each

@@ -39,7 +39,10 @@ use nic_pairs::{Network, Pair, Ports};
 pub use cause_table::{CAUSES, CauseId, CauseRow, Layer, Means, Prove, UnknownCause};
 pub use client_server_mismatches::{Contradiction, SharedLink, contradictions, shared_links};
 pub use command_words::quoted;
-pub use next_trials::{Budget, CheckBase, Mode, Next, Purpose, next, system_client_workload};
+pub use evidence::mount_with_cache;
+pub use next_trials::{
+    Budget, CheckBase, Mode, Next, Purpose, next, stream_bytes, system_client_workload,
+};
 
 /// What a check's trials say.
 pub(crate) struct LadderResult {

@@ -2,7 +2,7 @@
 
 mod workload;
 
-pub use workload::system_client_workload;
+pub use workload::{stream_bytes, system_client_workload};
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! What is said of a mount that costs programs more than what the system's own client can.
 
-use analysis::{Mode, Proof, State};
-use record::{Direction, ProbeKind, Rung, Stage, Task, Workload};
+use analysis::{Mode, Proof, State, Trust};
+use record::{Direction, ProbeKind, Rung, Setting, ShareMount, Stage, Task, Value, Workload};
 
 use crate::injected_faults::{Well, ids};
 use crate::mounted_share::{first, line, measured_gain, next_trials, planned, tried, tried_at};
@@ -251,4 +251,35 @@ fn a_cache_that_is_off_is_no_cause_of_what_programs_or_the_mount_do_not_lose() {
         "{}",
         line(&said)
     );
+}
+
+/// What a short check does not know of it, `tune` tries.
+#[test]
+fn a_cache_that_is_off_has_a_remedy_that_is_still_to_be_proven() {
+    let mount = |options: &str| ShareMount {
+        folder: "/mnt/media".into(),
+        source: "//nas/media".into(),
+        options: options.into(),
+        ..ShareMount::default()
+    };
+    let shown = "rw,vers=3.1.1,sec=ntlmssp,uid=1000,rsize=4194304,wsize=4194304";
+    assert_eq!(analysis::mount_with_cache(&mount(shown)), None);
+    let fix = analysis::mount_with_cache(&mount(&format!("{shown},cache=none")));
+    let fix = fix.expect("a remedy");
+    assert_eq!(
+        (fix.id.as_str(), fix.trust),
+        ("mount-again", Trust::Computed)
+    );
+    assert_eq!((&fix.predicted, &fix.blocked), (&None, &None));
+    let [
+        Setting::Workload {
+            value: Value::Text(options),
+            ..
+        },
+    ] = &fix.level.settings[..]
+    else {
+        panic!("{fix:?}")
+    };
+    assert_eq!(options, "sec=ntlmssp,uid=1000,vers=3.1.1,nosharesock");
+    assert!(fix.commands[1].ends_with(" -o credentials=FILE,sec=ntlmssp,uid=1000,vers=3.1.1"));
 }

@@ -110,7 +110,7 @@ pub(super) fn search(
     (arguments, began): (&TuneArguments, Instant),
     goal: GoalArgument,
     path: &SharePath,
-    (proposals, by_hand): (Vec<Proposal>, &[(String, Message)]),
+    (proposals, by_hand, load): (Vec<Proposal>, &[(String, Message)], Load),
     stop: &Stop,
 ) -> Result<ExitCode, CommandError> {
     let warnings: Vec<(String, Message)> = proposals
@@ -140,7 +140,7 @@ pub(super) fn search(
         load: match goal {
             GoalArgument::Latency => Load::ShortRequests,
             GoalArgument::SmallFiles => Load::SmallFiles,
-            GoalArgument::Read | GoalArgument::Write | GoalArgument::Copy => Load::BigFile,
+            GoalArgument::Read | GoalArgument::Write | GoalArgument::Copy => load,
         },
         warnings: &warnings,
         by_hand,

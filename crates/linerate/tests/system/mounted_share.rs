@@ -137,6 +137,28 @@ fn better_options_are_proven_through_mounts_of_our_own_and_kept_as_commands() {
     assert!(notes.contains("sudo mount -t cifs"), "{notes}");
 }
 
+#[test]
+fn a_cache_that_is_off_is_a_candidate_that_a_program_proves() {
+    // Three milliseconds each way: who waits for each answer waits long.
+    let far = lab_and_program::one_link("rate = \"1Gbit\"\ndelay_ms = 3.0");
+    let lab = Lab::described("mount-tune-cache", &far);
+    let how = "tune /mnt/media --json --only mount-again --seconds 0.3 --blocks 6";
+    let words: Vec<&str> = how.split(' ').collect();
+    let said = said_through_mounts(&lab, "vers=3.1.1,cache=none", "tune", &words);
+    let experiments = said["experiments"].as_array().expect("a list");
+    let mut tried = experiments.iter();
+    let tried = tried.find(|one| one["experiment"] == "mount-again");
+    let tried = tried.unwrap_or_else(|| panic!("{said}"));
+    assert_eq!(tried["decision"], "kept", "{said}");
+    let [a, b] = ["a", "b"].map(|arm| &tried["question"][arm]["settings"]);
+    let is_off = |settings: &Value| settings.to_string().contains("cache=none");
+    assert!(is_off(a) && !is_off(b), "{a} {b}");
+    let gain = tried["effects"][0]["ratio"]["value"].as_f64();
+    assert!(gain.expect("it was measured") > 1.1, "{tried}");
+    let notes = said["notes"].to_string();
+    assert!(notes.contains("sudo mount -t cifs"), "{notes}");
+}
+
 /// Tunes a mount so that it lasts, where `/etc/fstab` has a line of it without an end: what that file says before, what is
 /// printed, and what it says then, and after somebody's undo; the mount is as before all the time.
 const LASTS: &str = r#"

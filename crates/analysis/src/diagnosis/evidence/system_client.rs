@@ -1,18 +1,18 @@
 //! The system's own client: what it loses against our engine, and what of its mount may be why.
 
-use locale::say;
+use locale::{Message, say};
 use record::{
-    Bytes, Direction, ProbeKind, Rung, SecondMount, Setting, ShareMount, Value, fstab_word,
+    Bytes, Direction, Level, ProbeKind, Rung, SecondMount, Setting, ShareMount, Value, fstab_word,
 };
 
 use super::which_rung_loses::FAR_BELOW;
 use super::{DIRECTIONS, Evidence};
-use crate::RungName;
 use crate::diagnosis::command_words::quoted;
 use crate::diagnosis::finding::Advice;
 use crate::diagnosis::ladder_and_probe_trials::is_of_system;
 use crate::mount_options::{Better, CACHE_OFF, REQUEST_USUAL, options, second_mount};
 use crate::rung_and_probe_verdict::{Loss, MATTERS};
+use crate::{Fix, RungName, Trust};
 use stats::{Estimate, Unit, computed};
 
 /// Requests below this are small.
@@ -201,43 +201,13 @@ impl<'a> Evidence<'a> {
 
     /// The lines that mount a share without any option that is known to cost, and what that gains at a rung.
     pub(in crate::diagnosis) fn better_mount(&self, mount: &ShareMount, rung: Rung) -> Advice {
-        // User and password stay out of the command; Kerberos and guests need none.
-        let security = mount.option("sec").unwrap_or_default();
-        let has_password = !security.starts_with("krb5") && security != "none";
         let mut wrong = self.wrong_with(mount);
         wrong.retain(|change| self.is_worth(mount, *change));
         let here = wrong.iter();
         let here = here.filter(|change| self.tried_at(mount, **change) == rung);
         let is_for_several = here.count() > 1;
         let better = self.better(mount, &wrong);
-        let tried = Setting::Workload {
-            field: SecondMount::FIELD.to_owned(),
-            value: Value::Text(second_mount(mount, &better).options),
-        };
-        let mut options = options(mount, &better);
-        // The file says the domain as well.
-        if has_password {
-            options.retain(|option| !option.starts_with("domain="));
-            options.insert(0, "credentials=FILE".to_owned());
-        }
-        let options = options.join(",");
-        // One of our own is gone when it is read.
-        let (text, at) = match mount.own {
-            true => (say("fix.mount-so"), "FOLDER"),
-            false => (say("fix.mount-again"), mount.folder.as_str()),
-        };
-        let text = text.with("folder", at).with("options", &options);
-        let (source, folder) = (quoted(&mount.source), quoted(at));
-        let fstab = [&mount.source, at, &options].map(fstab_word);
-        let [source_there, folder_there, options_there] = fstab;
-        let unmount = (!mount.own).then(|| format!("sudo umount {folder}"));
-        let mount_so = [
-            format!(
-                "sudo mount -t cifs {source} {folder} -o {}",
-                quoted(&options)
-            ),
-            format!("# /etc/fstab: {source_there} {folder_there} cifs {options_there} 0 0"),
-        ];
+        let (text, tried, commands) = lines(mount, &better);
         let at_most = match rung {
             Rung::SystemProgram => self.program_gain(),
             _ => self.mount_gain(),
@@ -247,7 +217,7 @@ impl<'a> Evidence<'a> {
             .gained(self.second_mount_gain(ProbeKind::MountOptions, rung))
             .for_several(is_for_several)
             .sets([tried])
-            .commands(unmount.into_iter().chain(mount_so))
+            .commands(commands)
     }
 
     /// What a second mount gained at a rung, as a ratio; none where it was not tried, or is not faster.
@@ -351,6 +321,69 @@ impl<'a> Evidence<'a> {
             is_cached: changes_it(ProbeKind::MountCache),
         }
     }
+}
+
+/// The remedy of a mount whose cache is off, and of which nothing else is known: without that option, which a program has
+/// to prove; none where it has a cache.
+#[must_use]
+pub fn mount_with_cache(mount: &ShareMount) -> Option<Fix> {
+    let better = Better {
+        is_cached: true,
+        ..Better::default()
+    };
+    mount.has(CACHE_OFF).then(|| {
+        let (text, tried, commands) = lines(mount, &better);
+        Fix {
+            id: "mount-again".into(),
+            text,
+            level: Level {
+                name: "mount-again".into(),
+                settings: vec![tried],
+            },
+            predicted: None,
+            disturbs: say("disturbs.nothing"),
+            blocked: None,
+            commands,
+            elsewhere: None,
+            trust: Trust::Computed,
+        }
+    })
+}
+
+/// What mounts a share with something better: in a sentence, as a trial tries it, and as a user does.
+fn lines(mount: &ShareMount, better: &Better<'_>) -> (Message, Setting, Vec<String>) {
+    let tried = Setting::Workload {
+        field: SecondMount::FIELD.to_owned(),
+        value: Value::Text(second_mount(mount, better).options),
+    };
+    let mut options = options(mount, better);
+    // User and password stay out of the command, and the file says the domain as well; Kerberos and guests need none.
+    let security = mount.option("sec").unwrap_or_default();
+    let has_password = !security.starts_with("krb5") && security != "none";
+    if has_password {
+        options.retain(|option| !option.starts_with("domain="));
+        options.insert(0, "credentials=FILE".to_owned());
+    }
+    let options = options.join(",");
+    // One of our own is gone when it is read.
+    let (text, at) = match mount.own {
+        true => (say("fix.mount-so"), "FOLDER"),
+        false => (say("fix.mount-again"), mount.folder.as_str()),
+    };
+    let text = text.with("folder", at).with("options", &options);
+    let (source, folder) = (quoted(&mount.source), quoted(at));
+    let fstab = [&mount.source, at, &options].map(fstab_word);
+    let [source_there, folder_there, options_there] = fstab;
+    let unmount = (!mount.own).then(|| format!("sudo umount {folder}"));
+    let mount_so = [
+        format!(
+            "sudo mount -t cifs {source} {folder} -o {}",
+            quoted(&options)
+        ),
+        format!("# /etc/fstab: {source_there} {folder_there} cifs {options_there} 0 0"),
+    ];
+    let commands = unmount.into_iter().chain(mount_so).collect();
+    (text, tried, commands)
 }
 
 /// The highest of these ratios as what can be gained at most; none where nothing can be.

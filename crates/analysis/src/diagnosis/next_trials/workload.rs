@@ -4,7 +4,7 @@ use record::{
     Bytes, Cipher, CopyProgram, CopyTask, Data, Demands, Direction, FileUse, FolderKind,
     FolderWorkload, Job, JobFile, JobWorkload, Nanoseconds, Operations, Place, ProbeKind, Rung,
     ServerCache, ShareWorkload, SigningAlgorithm, SocketOptions, Spread, Task, TaskWorkload,
-    TcpWorkload, Workload,
+    TcpWorkload, Timing, Workload,
 };
 
 use super::Plan;
@@ -222,12 +222,7 @@ impl Plan<'_, '_> {
     fn use_of_system(&self, rung: Rung, direction: Direction) -> Option<TaskWorkload> {
         let share = &self.base.share;
         let rate = self.seen.rate(RungName::SystemClient, direction)?;
-        let seconds = share.timing.measured.get() as f64 / 1e9;
-        let size = (rate * seconds) as u64;
-        let size = size
-            .clamp(USE_BYTES_MIN, USE_BYTES_MAX)
-            .next_multiple_of(1 << 20);
-        let size = Bytes::new(size);
+        let size = stream_bytes(rate, share.timing);
         Some(TaskWorkload {
             place: Place::Folder {
                 folder: self.base.mounted.clone()?,
@@ -313,6 +308,15 @@ pub fn system_client_workload(
         operations: Operations::SEQUENTIAL,
         timing: share.timing,
     }
+}
+
+/// Bytes of a file that a program reads or writes through a mount that moves so many bytes a second.
+#[must_use]
+pub fn stream_bytes(rate: f64, timing: Timing) -> Bytes {
+    let seconds = timing.measured.get() as f64 / 1e9;
+    let size = (rate * seconds) as u64;
+    let size = size.clamp(USE_BYTES_MIN, USE_BYTES_MAX);
+    Bytes::new(size.next_multiple_of(1 << 20))
 }
 
 fn halved(depth: u32) -> Option<u32> {
