@@ -141,6 +141,8 @@ pub struct TuneArguments {
     #[command(flatten)]
     pub output: OutputArguments,
     /// Have the hosts set at their next start as well what is kept, as `set --persist` does
+    ///
+    /// better options of a mount go into its line of `/etc/fstab`
     #[arg(long)]
     pub persist: bool,
     /// Print the schedule and the very commands, and change nothing
