@@ -34,7 +34,7 @@ test: setup-test
 	$(CARGO) test --workspace --no-fail-fast --tests -- --test-threads=2 together::
 	$(CARGO) test -p smb --features model --lib -- thread_interleaving_model::
 
-# The parts that run on Windows so far, in target/windows, as the tests need them that try them in Wine.
+# The program for Windows, in target/windows, and what the tests need beside it that try it in Wine.
 windows: setup-windows
 	scripts/windows
 

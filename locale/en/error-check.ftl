@@ -61,6 +61,7 @@ hint-check =
     .installed = trials run on the client, so it needs the same linerate in its PATH; a server needs none
     .trial-length = give `--seconds` between { $least } and { $most }
     .whole-path = write it from `/` on
+    .no-drive = name a folder of a drive that is a share, or the share itself as `\\HOST\SHARE`; `net use` lists the drives
     .no-mount = name a folder of a mounted share, or the share itself as `smb://HOST/SHARE`; `findmnt -t cifs,smb3` lists what is mounted
     .mount-root = run it with `sudo`; a share that is mounted already can be checked by its folder as any user
     .mount-again-root = run it with `sudo`: each trial mounts the share once more, where nothing else sees it. `check` measures the mount as any user

@@ -372,6 +372,7 @@ error-experiment =
 ## What a sandbox lacks
 
 sandbox =
+    .unknown = this system has no sandbox that linerate knows
     .keeps-root = it keeps root's rights
     .files-open = the kernel does not confine the files that it can open (landlock)
     .files-partly-open = the kernel confines the files that it can open only in part (landlock)

@@ -372,6 +372,7 @@ error-experiment =
 ## What a sandbox lacks
 
 sandbox =
+    .unknown = このシステムのサンドボックスには対応していません
     .keeps-root = root 権限が残っています
     .files-open = 開くことのできるファイルをカーネルが制限していません (landlock)
     .files-partly-open = 開くことのできるファイルをカーネルが一部しか制限していません (landlock)

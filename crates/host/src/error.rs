@@ -282,6 +282,8 @@ pub enum Error {
     },
     /// Nothing says where our state is.
     NoStateFolder,
+    /// From a machine with this system nothing is changed yet, here or elsewhere.
+    NoChangesHere,
     /// The journal cannot be used.
     Journal {
         /// What we were doing.

@@ -11,7 +11,7 @@ use crate::tool_output::tc::Shaper;
 use crate::tool_output::{
     Facts, cifs, ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows,
 };
-use crate::{Error, Host, identity_commands, parse_identity};
+use crate::{Error, Host, identity_commands, parse_identity, this_machine};
 
 /// Most interfaces whose drivers are asked; of the others only what `ip` says is known.
 const NICS_DETAILED_MAX: usize = 256;
@@ -28,7 +28,11 @@ const COMMANDS_PER_NIC: usize = 6;
 pub fn facts(host: &Host) -> Result<HostFacts, Error> {
     match host.system {
         System::Linux => linux_facts(host),
-        System::Windows => whole_facts(host, &windows::facts_commands(), windows::facts),
+        System::Windows => {
+            let told = whole_facts(host, &windows::facts_commands(), windows::facts);
+            // PowerShell may not be there, or not be let do it: what a measurement needs is known without it.
+            told.or_else(|error| this_machine::facts(host).ok_or(error))
+        }
         System::Macos => whole_facts(host, &macos::facts_commands(), macos::facts),
     }
 }

@@ -14,6 +14,7 @@ pub mod fuzzing;
 pub mod knob;
 mod link_reset;
 pub mod profile;
+mod this_machine;
 mod tool_output;
 
 use std::sync::Arc;

@@ -6,6 +6,15 @@
 //! namespace through a chain of processes that the kernel ends with it, and it has no file outside
 //! of them: after `kill -9` of the supervisor nothing of the lab is left.
 
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "labs are made of namespaces of Linux"
+    )
+)]
+
 mod error;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "not_linux.rs")]

@@ -48,12 +48,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The language that was asked for, or else that of the locale for messages (POSIX.1-2024, 8.2), as far as
+    /// The language that was asked for, or else that of the locale for messages (POSIX.1-2024, 8.2), or of Windows, as far as
     /// linerate speaks it.
     pub fn language(&self) -> Language {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter();
         let mut locales = variables.filter_map(|name| std::env::var(name).ok());
         let locale = locales.find(|locale| !locale.is_empty());
+        let locale = locale.or_else(os::machine::language);
         let of_locale = || locale?.parse().ok();
         self.lang.or_else(of_locale).unwrap_or_default()
     }

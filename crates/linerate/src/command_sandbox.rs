@@ -1,6 +1,5 @@
 //! What a command gives up before it reads bytes of strangers, and what `-v` says of that.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use locale::{Message, said, say};
@@ -67,14 +66,7 @@ fn kerberos_files() -> Vec<PathBuf> {
 
 /// Whether every user of the machine may read a file.
 fn is_for_all(file: &Path) -> bool {
-    let lets = |path: &Path, bits: u32| {
-        let now = path.metadata();
-        now.is_ok_and(|now| now.permissions().mode() & bits == bits)
-    };
-    let whole = file.canonicalize();
-    whole.is_ok_and(|file| {
-        lets(&file, 0o004) && file.ancestors().skip(1).all(|folder| lets(folder, 0o001))
-    })
+    os::owned_file::is_readable_by_all(file)
 }
 
 /// A command that is confined, before it reads a byte of a stranger.

@@ -400,11 +400,7 @@ fn read_file(path: &Path) -> Result<Credentials, CommandError> {
 }
 
 fn warn_when_readable_by_others(file: &File, path: &Path) {
-    use std::os::unix::fs::MetadataExt;
-    if file
-        .metadata()
-        .is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
-    {
+    if os::owned_file::is_readable_by_others(file) {
         let path = path.display().to_string();
         stdout_and_stderr::say(&said(&say("told-copy.readable").with("path", &path)));
         stdout_and_stderr::say(&hint(say("hint-copy.chmod").with("path", path)));

@@ -31,6 +31,10 @@ pub fn named(
     if share::is_share_address(typed) || !is_folder(typed, &arguments.client) {
         return Ok((share::parse(typed)?, None));
     }
+    let here = (arguments.client == "local").then_some(Path::new(typed));
+    if let Some(share) = here.and_then(os::file_system::share_behind_drive) {
+        return Ok((share::parse(&share)?, None));
+    }
     let folder = folder_of(typed, &arguments.client)?;
     let (client, asked) = (arguments.client.clone(), folder.clone());
     let found = ctrl_c::unless_asked(stop, move || {
@@ -45,6 +49,7 @@ pub fn named(
         let sentence = say("error-check.no-mount").with("folder", &folder);
         let hint = match folder.contains(GVFS) {
             true => "hint-check.gvfs",
+            false if here.is_some() && !os::HAS_POSIX_FILES => "hint-check.no-drive",
             false => "hint-check.no-mount",
         };
         CommandError::new(Kind::Usage, sentence).hint(say(hint))

@@ -34,6 +34,10 @@ impl Exec for Impatient {
         self.0.spawn(command)
     }
 
+    fn is_this_machine(&self) -> bool {
+        self.0.is_this_machine()
+    }
+
     fn can_be_cut(&self) -> bool {
         self.0.can_be_cut()
     }

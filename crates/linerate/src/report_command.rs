@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
@@ -17,7 +16,7 @@ use serde::Serialize;
 use crate::args::{PageArguments, ReportArguments};
 use crate::exit_codes::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::trial_command::{KEPT_VARIABLES, OWN_PROGRAM};
+use crate::trial_command::KEPT_VARIABLES;
 use crate::{command_sandbox, stdout_and_stderr};
 
 /// Most bytes of a page that are taken.
@@ -73,7 +72,7 @@ fn drawn(run: File, arguments: &ReportArguments) -> Result<Drawn, CommandError> 
     };
     let kept = KEPT_VARIABLES.iter();
     let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
-    let mut command = Command::new(OWN_PROGRAM);
+    let mut command = Command::new(os::process::own_program());
     command.arg("page").env_clear().envs(kept);
     command.args(["--lang", Language::current().tag()]);
     command.args(arguments.shareable.then_some("--shareable"));
@@ -121,14 +120,14 @@ pub fn draw(arguments: &PageArguments) -> Result<ExitCode, CommandError> {
         CommandError::caused(Kind::Refused, say(what), error)
     };
     close_inherited().map_err(|error| failed("error-check.inherited", &error))?;
-    let file = io::stdin().as_fd().try_clone_to_owned();
+    let file = os::process::inherited_stdin();
     let file = file.map_err(|error| failed("error-check.run-file-taken", &error))?;
     let rules = Rules {
         user: User::Unprivileged,
         ..Rules::default()
     };
     command_sandbox::for_parent(&rules, arguments.verbose.verbose)?;
-    let page = page(File::from(file), &arguments.run, arguments.shareable)?;
+    let page = page(file, &arguments.run, arguments.shareable)?;
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(page.as_bytes())

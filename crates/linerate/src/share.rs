@@ -26,12 +26,22 @@ pub struct Mounted {
 /// Of SMB over TCP.
 pub const PORT_DEFAULT: u16 = 445;
 
+/// What Japanese keyboards and fonts have in the place of the backslash.
+const YEN: [char; 2] = ['\u{a5}', '\u{ffe5}'];
+
 /// Whether a word of the command line means a share rather than a file or a host.
 pub fn is_share_address(text: &str) -> bool {
-    text.starts_with("smb://") || text.starts_with("//") || text.starts_with("\\\\")
+    text.starts_with("smb://") || text.starts_with("//") || is_unc(text)
 }
 
-/// Reads `smb://[user@]host[:port]/share[/path]`, `//host/share` and `\\host\share`.
+/// Whether it begins as `\\host\share` does, also as it looks in Japan.
+fn is_unc(text: &str) -> bool {
+    let mut letters = text.chars();
+    let slash = letters.next();
+    slash.is_some_and(|slash| slash == '\\' || YEN.contains(&slash)) && letters.next() == slash
+}
+
+/// Reads `smb://[user@]host[:port]/share[/path]`, `//host/share`, `\\host\share` and `¥¥host¥share`.
 pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
     let place = parse_place(text)?;
     if place.address.share.is_empty() {
@@ -96,6 +106,9 @@ pub fn parse_place(text: &str) -> Result<TypedShare, CommandError> {
 /// `DOMAIN;user`.
 fn with_slashes(text: &str) -> String {
     let slashed = |text: &str| text.replace('\\', "/");
+    if is_unc(text) {
+        return slashed(&text.replace(YEN, "/"));
+    }
     let login = text
         .strip_prefix("smb://")
         .and_then(|rest| rest.split_once('@'))

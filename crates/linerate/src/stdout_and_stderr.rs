@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 use record::sanitized_text::{clean, clean_lines, is_unsafe};
 use serde::Serialize;
@@ -119,8 +120,8 @@ impl<W: Write> Write for Escaping<W> {
 
 /// Columns of the terminal, at most 100; 100 where there is none.
 pub fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stdout());
-    size.map_or(COLUMNS_MAX, |size| usize::from(size.ws_col))
+    let size = Term::stdout().size_checked();
+    size.map_or(COLUMNS_MAX, |(_, columns)| usize::from(columns))
         .clamp(COLUMNS_MIN, COLUMNS_MAX)
 }
 

@@ -8,8 +8,6 @@ use measure::{Failed, Worker};
 use crate::exit_codes::Exit;
 use crate::failure::CommandError;
 
-/// This program, whatever became of its file meanwhile.
-pub const OWN_PROGRAM: &str = "/proc/self/exe";
 /// What a process without rights gets of the environment, where there may be a password.
 pub const KEPT_VARIABLES: [&str; 3] = ["LANG", "LC_ALL", "RUST_BACKTRACE"];
 
@@ -20,7 +18,7 @@ pub const KEPT_VARIABLES: [&str; 3] = ["LANG", "LC_ALL", "RUST_BACKTRACE"];
 )]
 pub fn run() -> Result<ExitCode, CommandError> {
     let worker = Worker {
-        program: OWN_PROGRAM.to_owned(),
+        program: os::process::own_program(),
         arguments: vec!["worker".to_owned()],
         environment: KEPT_VARIABLES.map(str::to_owned).into(),
     };

@@ -1,19 +1,17 @@
 //! A folder of the client, be it a mounted share or a local disk: `fio` does the operations on a test
 //! file of ours.
 
-use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
 use locale::{Message, say};
+use os::local_file::{open_past_cache, read_at};
 use record::{
     Bytes, Cache, Data, Direction, FolderWorkload, Latency, Nanoseconds, Pattern, Sample, Storage,
     TrialLine, TrialResult,
 };
-use rustix::fs::OFlags;
 use serde_json::Value;
 
 use crate::interval_sampling::Spans;
@@ -305,16 +303,11 @@ pub(crate) fn parse(output: &[u8], workload: &FolderWorkload) -> Option<(Sample,
 
 /// What holds a file, and whether the client's cache can be passed by there.
 fn storage(file: &Path, cache: Cache) -> Result<Storage, Error> {
-    let (file_system, network) = file_system(file)?;
-    let direct = cache == Cache::Direct
-        && OpenOptions::new()
-            .read(true)
-            .custom_flags(OFlags::DIRECT.bits().cast_signed())
-            .open(file)
-            .is_ok();
+    let held_by = file_system(file)?;
+    let direct = cache == Cache::Direct && open_past_cache(file).is_ok();
     Ok(Storage {
-        file_system,
-        network,
+        file_system: held_by.name,
+        network: held_by.is_network,
         direct,
         folder: None,
     })
@@ -322,9 +315,7 @@ fn storage(file: &Path, cache: Cache) -> Result<Storage, Error> {
 
 /// What operations past the cache must be a multiple of there; none where nobody can tell.
 pub(crate) fn direct_bytes(file: &Path) -> Option<u64> {
-    let mut options = OpenOptions::new();
-    options.custom_flags(OFlags::DIRECT.bits().cast_signed());
-    let file = options.read(true).open(file).ok()?;
+    let file = open_past_cache(file).ok()?;
     // Memory that begins at a multiple of it as well.
     let mut room = vec![0; 2 * SECTOR_BYTES_MAX];
     let from = room.as_ptr().align_offset(SECTOR_BYTES_MAX);
@@ -332,7 +323,7 @@ pub(crate) fn direct_bytes(file: &Path) -> Option<u64> {
     let sizes = std::iter::successors(Some(SECTOR_BYTES), |size| Some(size * 2));
     for size in sizes.take_while(|size| *size <= SECTOR_BYTES_MAX as u64) {
         let piece = room.get_mut(..usize::try_from(size).ok()?)?;
-        match file.read_at(piece, size) {
+        match read_at(&file, size, piece) {
             Ok(_) => return Some(size),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
             Err(_) => return None,

@@ -1,6 +1,5 @@
 //! Cutting the counted time into samples.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
@@ -166,7 +165,10 @@ pub(crate) fn cpu() -> Duration {
 /// Segments that this host has sent again since it booted. It counts for the whole network
 /// namespace: other programs' connections are in it. `None` where the system does not say.
 fn segments_sent_again() -> Option<u64> {
-    retransmits_in(&fs::read_to_string("/proc/self/net/snmp").ok()?)
+    match os::network::retransmitted_segments() {
+        None => retransmits_in(&os::machine::system_text("/proc/self/net/snmp")?),
+        told => told,
+    }
 }
 
 /// `RetransSegs` of the two lines that begin with `Tcp:`, names above numbers.

@@ -1,12 +1,10 @@
 //! The folder of this machine that a trial copies from or to. The process that has the user's rights makes
 //! and removes it; the one that speaks to the server works in it, and reaches no other.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use locale::say;
 use record::{Bytes, Job, JobWorkload, Storage, Task, Workload};
-use rustix::fs::statvfs;
 use smb::copy::Place;
 
 use crate::scratch_folder::ScratchFolder;
@@ -50,8 +48,8 @@ pub(crate) fn make(workload: &Workload, stop: &Stop) -> Result<Option<ScratchFol
 /// In memory, if that has enough room, so that the path to the target is measured and not a disk of the client.
 fn in_memory(bytes: u64) -> PathBuf {
     let needed = bytes.saturating_add(bytes / SPARE_SHARE);
-    let room = statvfs(MEMORY).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize));
-    let free = fs::read_to_string("/proc/meminfo");
+    let room = os::file_system::free_bytes(Path::new(MEMORY)).unwrap_or(0);
+    let free = os::machine::system_text("/proc/meminfo");
     let free = free.map_or(0, |text| memory_available(&text).get());
     match needed <= room && needed <= free / 2 {
         true => PathBuf::from(MEMORY),
@@ -73,9 +71,9 @@ fn memory_available(text: &str) -> Bytes {
 /// is not known yet: only the first choice depends on it.
 fn on_a_disk(asked: Option<&str>, bytes_max: u64, stop: &Stop) -> Result<ScratchFolder, Error> {
     let within = |folder: &Path, bytes: u64| {
-        let (file_system, network) = file_system(folder)?;
-        match network {
-            true => Err(elsewhere(NO_DISK, folder, &file_system)),
+        let held_by = file_system(folder)?;
+        match held_by.is_network {
+            true => Err(elsewhere(NO_DISK, folder, &held_by)),
             false => ScratchFolder::make(Place::Local(folder.to_owned()), bytes, 1, stop),
         }
     };
@@ -106,12 +104,12 @@ pub(crate) fn no_near() -> Error {
 
 /// What holds the folder, where it was not asked for.
 pub(crate) fn storage(near: &Path, asked: bool) -> Result<Storage, Error> {
-    let (file_system, network) = file_system(near)?;
+    let held_by = file_system(near)?;
     let path = whole(near);
     let parent = path.parent().map(|parent| parent.display().to_string());
     Ok(Storage {
-        file_system,
-        network,
+        file_system: held_by.name,
+        network: held_by.is_network,
         direct: false,
         folder: parent.filter(|_| !asked),
     })

@@ -3,7 +3,7 @@
 //!
 //! Nothing of it stays: what it makes is in a folder of its own ([`ScratchFolder`]).
 
-use std::fs::{self, File};
+use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
@@ -378,12 +378,10 @@ fn somewhere(most: u64) -> Result<u64, Error> {
 /// Has a file written to its disk, and says how long that took.
 fn sync(path: &Path) -> Result<Duration, Error> {
     let begun = Instant::now();
-    File::open(path)
-        .and_then(|file| file.sync_all())
-        .map_err(|source| Error::System {
-            action: say("error-measure.sync-copy"),
-            source,
-        })?;
+    os::local_file::sync_content(path).map_err(|source| Error::System {
+        action: say("error-measure.sync-copy"),
+        source,
+    })?;
     Ok(begun.elapsed())
 }
 

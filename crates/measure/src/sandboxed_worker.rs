@@ -4,14 +4,11 @@
 //! password over a socket, makes the tokens of its logins ([`smb::serve_tokens`]), and waits for its end.
 
 use std::io::{self, Read, Write};
-use std::net::Shutdown;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use locale::say;
-use os::sandbox::{Confined, Rules, User, can_work_here, close_inherited, confine};
+use os::sandbox::{Confined, Rules, Socket, User, can_work_here, close_inherited, confine};
 use record::{Enforced, Identity, Sandbox};
 use smb::{Broker, Login, serve_tokens};
 
@@ -46,7 +43,7 @@ impl Worker {
         stdin: impl Read + Send + 'static,
         orphaned: impl FnOnce() + Send + 'static,
     ) -> Result<Result<(), Failed>, Error> {
-        let (ours, theirs) = UnixStream::pair().map_err(system("error-measure.worker-socket"))?;
+        let (mut ours, theirs) = Socket::pair().map_err(system("error-measure.worker-socket"))?;
         let kept = self.environment.iter();
         let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
         let watched = Watched::new(input);
@@ -71,15 +68,18 @@ impl Worker {
             .args(&self.arguments)
             .env_clear()
             .envs(kept)
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdin(theirs)
             .spawn()
             .map_err(system("error-measure.start-worker"))?;
         let given = input.for_worker().to_line();
-        let given = given.and_then(|line| (&ours).write_all(&line));
+        let given = given.and_then(|line| ours.write_all(&line));
         given.map_err(system("error-measure.instruct-worker"))?;
-        serve_tokens(&login, input.server(), &ours, &ours, &login_hint).ok();
+        let heard = ours
+            .try_clone()
+            .map_err(system("error-measure.watch-worker"))?;
+        serve_tokens(&login, input.server(), heard, &mut ours, &login_hint).ok();
         // A process that asked nonsense gets no answer, and must not wait for one.
-        ours.shutdown(Shutdown::Both).ok();
+        ours.hang_up();
         let status = process
             .wait()
             .map_err(system("error-measure.await-worker"))?;
@@ -99,7 +99,7 @@ impl Worker {
 /// Ends the conversation with a worker, and what is under way here, when the caller is gone.
 fn hang_up_at_end(
     stdin: impl Read + Send + 'static,
-    worker: &UnixStream,
+    worker: &Socket,
     watched: Watched,
     orphaned: impl FnOnce() + Send + 'static,
 ) -> Result<(), Error> {
@@ -108,7 +108,7 @@ fn hang_up_at_end(
         .map_err(system("error-measure.watch-worker"))?;
     when_ended(stdin, move || {
         // It sees that, tidies up and ends. Where it does not, we go first.
-        worker.shutdown(Shutdown::Both).ok();
+        worker.hang_up();
         watched.abandoned(orphaned);
     })
 }
@@ -125,20 +125,20 @@ pub fn worker_main(
     if let Err(error) = close_inherited() {
         return fail(&mut stdout, &system("error-measure.close-inherited")(error));
     }
-    let socket = match io::stdin().as_fd().try_clone_to_owned() {
-        Ok(socket) => UnixStream::from(socket),
+    let mut socket = match Socket::inherited() {
+        Ok(socket) => socket,
         Err(error) => return fail(&mut stdout, &system("error-measure.take-socket")(error)),
     };
-    let begun = begin(&socket, &mut stdout, orphaned);
+    let begun = begin(&mut socket, &mut stdout, orphaned);
     begun.unwrap_or_else(|error| fail(&mut stdout, &error))
 }
 
 fn begin(
-    socket: &UnixStream,
+    socket: &mut Socket,
     stdout: &mut impl Write,
     orphaned: impl FnOnce() + Send + 'static,
 ) -> Result<Result<(), Failed>, Error> {
-    let input = read_input(&mut &*socket)?;
+    let input = read_input(socket)?;
     let near = input.given()?;
     let given = near.as_ref().and_then(ScratchFolder::local);
     let folder = input.folder();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use locale::say;
 use os::folder_in_world_writable::{Made, Shared};
-use rustix::fs::{Advice, FlockOperation, fadvise, fcntl_lock, syncfs};
+use os::local_file::forget_content;
 use smb::copy::Place;
 use smb::{Access, Disposition, OpenOptions as HowToOpen, Tree};
 
@@ -179,7 +179,7 @@ impl ScratchFolder {
     pub(crate) fn entrance_of_programs(&self) -> Option<PathBuf> {
         match self.at("") {
             At::Share(..) => None,
-            At::Local(folder) => Some(test_file_in_folder::entrance(folder).into()),
+            At::Local(folder) => Some(folder.entrance_of_programs()),
         }
     }
 
@@ -342,7 +342,7 @@ impl ScratchFolder {
                         return Err(Error::Stopped);
                     }
                 }
-                fadvise(&file, 0, None, Advice::DontNeed).ok();
+                forget_content(&file).ok();
             }
         }
         if found == size {
@@ -354,9 +354,8 @@ impl ScratchFolder {
 
     /// Has what was written put on the disk; of a share, of that one file only, over that session.
     pub(crate) fn sync(&self, over: &Place, file: Option<&str>) -> Result<(), Error> {
-        if let Some(entrance) = self.entrance() {
-            let folder = File::open(entrance).map_err(|source| self.failed(source))?;
-            return syncfs(&folder).map_err(|error| self.failed(error.into()));
+        if let At::Local(folder) = self.at("") {
+            return folder.sync().map_err(|source| self.failed(source));
         }
         if let (Place::Share { tree, path }, Some(name)) = (over, file) {
             let file = tree.open(&joined(path, name), &HowToOpen::open(Access::Write))?;
@@ -406,15 +405,9 @@ impl Lockable {
                 file.lock(offset, bytes)?;
                 Ok(file.unlock(offset, bytes)?)
             }
-            Self::Local(file) => [
-                FlockOperation::NonBlockingLockExclusive,
-                FlockOperation::Unlock,
-            ]
-            .into_iter()
-            .try_for_each(|operation| fcntl_lock(file, operation))
-            .map_err(|error| Error::System {
+            Self::Local(file) => os::file::lock_and_unlock(file).map_err(|source| Error::System {
                 action: say("error-measure.lock-file"),
-                source: error.into(),
+                source,
             }),
         }
     }
@@ -437,7 +430,7 @@ fn forget(path: &Path, depth: usize) {
             Ok(kind) if kind.is_dir() && depth < DEPTH_MAX => forget(&entry.path(), depth + 1),
             Ok(kind) if kind.is_file() => {
                 if let Ok(file) = File::open(entry.path()) {
-                    fadvise(&file, 0, None, Advice::DontNeed).ok();
+                    forget_content(&file).ok();
                 }
             }
             _ => {}

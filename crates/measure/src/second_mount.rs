@@ -3,19 +3,17 @@
 //! It is mounted over that mount or over another folder, in a mount namespace that only this thread and the programs that
 //! it starts have (`mount_namespaces(7)`). The namespace ends with them, also when they are killed, and the mount with it.
 
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
 use host::exec::{Command, Exec as _, Local, STATUS_NO_PROGRAM};
 use locale::{Message, say};
-use os::file::enter_named;
+use os::folder_in_world_writable::Shared;
 use record::SecondMount;
-use rustix::fs::fstat;
 use smb::{Login, Mechanism};
 
 use crate::stop_request::wait_unless_asked;
-use crate::test_file_in_folder::{NO_MOUNT, elsewhere, entrance, file_system, is_smb, not_made};
+use crate::test_file_in_folder::{NO_MOUNT, elsewhere, file_system, not_made};
 use crate::{Error, Stop};
 
 /// Options of all mounts of ours: what is on a server starts no program here, and is no device.
@@ -32,10 +30,10 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// When this user may not mount, or the share cannot be mounted so.
 pub(crate) fn mount(mount: &SecondMount, login: &Login, stop: &Stop) -> Result<(), Error> {
     mount_over(mount, login, stop, |entrance| {
-        let (name, _) = file_system(entrance)?;
-        match is_smb(&name) {
+        let found = file_system(entrance)?;
+        match found.is_smb {
             true => Ok(()),
-            false => Err(elsewhere(NO_MOUNT, Path::new(&mount.folder), &name)),
+            false => Err(elsewhere(NO_MOUNT, Path::new(&mount.folder), &found)),
         }
     })
 }
@@ -77,8 +75,9 @@ fn mount_over(
     // Another user may put a link in the place of a folder above: no link of theirs is followed here, but `mount.cifs`
     // follows all.
     let held = hold(&mount.folder)?;
-    let entrance = entrance(&held);
-    check(Path::new(&entrance))?;
+    let entrance = held.entrance_of_programs();
+    check(&entrance)?;
+    let entrance = entrance.display().to_string();
     let own = identity.iter().map(String::as_str);
     let options = own.chain([mount.options.as_str()]).chain(UNTRUSTED);
     let options: Vec<&str> = options.filter(|option| !option.is_empty()).collect();
@@ -127,17 +126,16 @@ fn mount_command(entrance: &str, source: &str, options: &str) -> Command {
 }
 
 /// Holds a folder to which no link of another user leads.
-fn hold(folder: &str) -> Result<OwnedFd, Error> {
+fn hold(folder: &str) -> Result<Shared, Error> {
     let folder = Path::new(folder);
-    enter_named(folder).map_err(|source| not_made(folder, source))
+    Shared::pass(folder).map_err(|source| not_made(folder, source))
 }
 
-fn device(folder: &OwnedFd) -> Result<u64, Error> {
-    let status = fstat(folder).map_err(|source| Error::System {
+fn device(folder: &Shared) -> Result<u64, Error> {
+    folder.device().map_err(|source| Error::System {
         action: say("error-measure.file-system"),
-        source: source.into(),
-    })?;
-    Ok(status.st_dev)
+        source,
+    })
 }
 
 /// The user as options of `mount.cifs`, and the password; none where these options cannot express the login, or the

@@ -7,42 +7,19 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use locale::{Message, say};
 use os::file::{check_unused, show_in_use};
+use os::file_system::{FileSystem, free_bytes};
 use os::folder_in_world_writable::Shared;
 use record::{Data, FolderKind};
-use rustix::fs::statvfs;
 
 use crate::share_workload::{POOL_BYTES, TestData, check_space, test_name};
 use crate::{Error, Stop};
 
 /// The mode of a test file.
 const FILE_MODE: u32 = 0o600;
-/// File systems by the number that `statfs` gives, and whether they are beyond a network or a hypervisor.
-const FILE_SYSTEMS: [(u64, &str, bool); 18] = [
-    (0xEF53, "ext4", false),
-    (0x5846_5342, "xfs", false),
-    (0x9123_683E, "btrfs", false),
-    (0x2FC1_2FC1, "zfs", false),
-    (0xF2F5_2010, "f2fs", false),
-    (0x794C_7630, "overlayfs", false),
-    (0x0102_1994, "tmpfs", false),
-    (0xFF53_4D42, "cifs", true),
-    (0xFE53_4D42, "smb3", true),
-    (0x6969, "nfs", true),
-    (0x6573_5546, "fuse", true),
-    (0x0102_1997, "9p", true),
-    (0x00C3_6400, "ceph", true),
-    (0x0BD0_0BD0, "lustre", true),
-    (0x4750_4653, "gpfs", true),
-    (0x1983_0326, "beegfs", true),
-    (0x5346_414F, "afs", true),
-    (0x786F_4256, "vboxsf", true),
-];
-
 /// What is said of a folder that is on no disk, and of one that is no mounted share.
 pub(crate) const NO_DISK: &str = "error-measure.usage-no-disk";
 pub(crate) const NO_MOUNT: &str = "error-measure.usage-no-mount";
@@ -100,20 +77,18 @@ impl TestFile {
             Some((folder, name)) if !self.is_reached() => {
                 folder.path().join(name).display().to_string()
             }
-            _ => self.entrance(),
+            _ => self.entrance().unwrap_or_default().display().to_string(),
         }
     }
 
-    fn entrance(&self) -> String {
-        entrance(&self.file)
+    fn entrance(&self) -> Option<PathBuf> {
+        os::local_file::path_for_programs(&self.file)
     }
 
     fn is_reached(&self) -> bool {
-        let opened = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(self.entrance());
-        opened.is_ok()
+        let open = |entrance| OpenOptions::new().read(true).write(true).open(entrance);
+        self.entrance()
+            .is_some_and(|entrance| open(entrance).is_ok())
     }
 
     fn fill(&mut self, size: u64, data: Data, stop: &Stop) -> Result<(), Error> {
@@ -148,16 +123,6 @@ impl Drop for TestFile {
     }
 }
 
-/// A path by which other programs reach what is open here, while this one runs.
-pub(crate) fn entrance(open: &impl AsRawFd) -> String {
-    format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd())
-}
-
-/// Whether a file system is a mounted SMB share.
-pub(crate) fn is_smb(file_system: &str) -> bool {
-    matches!(file_system, "cifs" | "smb3")
-}
-
 pub(crate) fn not_made(folder: &Path, source: io::Error) -> Error {
     Error::TestFile {
         folder: folder.to_owned(),
@@ -166,27 +131,29 @@ pub(crate) fn not_made(folder: &Path, source: io::Error) -> Error {
 }
 
 fn check_kind(folder: &Path, kind: FolderKind) -> Result<(), Error> {
-    let (name, network) = file_system(folder)?;
+    let found = file_system(folder)?;
     match kind {
-        FolderKind::Disk if network || name == "tmpfs" => Err(elsewhere(NO_DISK, folder, &name)),
+        FolderKind::Disk if found.is_network || found.is_memory => {
+            Err(elsewhere(NO_DISK, folder, &found))
+        }
         // It was unmounted meanwhile, or something else was mounted over it.
-        FolderKind::Mount if !is_smb(&name) => Err(elsewhere(NO_MOUNT, folder, &name)),
+        FolderKind::Mount if !found.is_smb => Err(elsewhere(NO_MOUNT, folder, &found)),
         FolderKind::Disk | FolderKind::Mount | FolderKind::Folder => Ok(()),
     }
 }
 
 /// What is said of a folder that is on that file system and should be elsewhere.
-pub(crate) fn elsewhere(id: &'static str, folder: &Path, file_system: &str) -> Error {
+pub(crate) fn elsewhere(id: &'static str, folder: &Path, file_system: &FileSystem) -> Error {
     let reason = say(id)
         .with("folder", folder.display().to_string())
-        .with("file-system", file_system);
+        .with("file-system", &*file_system.name);
     Error::Usage { reason }
 }
 
 /// Refuses to fill somebody's disk.
 pub(crate) fn check_free_space(folder: &Path, size: u64) -> Result<(), Error> {
-    let found = statvfs(folder).map_err(|error| system(say("error-measure.free-space"), error))?;
-    let available = found.f_bavail.saturating_mul(found.f_frsize);
+    let available =
+        free_bytes(folder).map_err(|error| system(say("error-measure.free-space"), error))?;
     check_space(&whole(folder).display(), available, size)
 }
 
@@ -214,23 +181,12 @@ fn remove_leftovers(folder: &Shared) {
     }
 }
 
-pub(crate) fn file_system(path: &Path) -> Result<(String, bool), Error> {
-    let found = rustix::fs::statfs(path)
-        .map_err(|error| system(say("error-measure.file-system"), error))?;
-    // The number is 32 bits wide and sits in a signed word of another width on each system.
-    let kind = found.f_type as u64 & 0xFFFF_FFFF;
-    let known = FILE_SYSTEMS.iter().find(|(number, ..)| *number == kind);
-    Ok(match known {
-        Some((_, name, network)) => ((*name).to_owned(), *network),
-        None => (format!("file system {kind:#x}"), false),
-    })
+pub(crate) fn file_system(path: &Path) -> Result<FileSystem, Error> {
+    os::file_system::of(path).map_err(|error| system(say("error-measure.file-system"), error))
 }
 
-fn system(action: Message, error: rustix::io::Errno) -> Error {
-    Error::System {
-        action,
-        source: error.into(),
-    }
+fn system(action: Message, source: io::Error) -> Error {
+    Error::System { action, source }
 }
 
 #[cfg(test)]

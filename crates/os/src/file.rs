@@ -113,6 +113,15 @@ fn cannot(action: &str) -> Message {
     }
 }
 
+/// Whether what is written there vanishes.
+#[must_use]
+pub fn is_null_device(path: &std::path::Path) -> bool {
+    match crate::HAS_POSIX_FILES {
+        true => path == std::path::Path::new("/dev/null"),
+        false => (path.as_os_str().to_ascii_lowercase()) == "nul",
+    }
+}
+
 /// Who may read what linerate keeps. Only its owner may ever write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {

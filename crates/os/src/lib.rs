@@ -1,20 +1,22 @@
 //! What differs between systems, and what needs care with any of them: files that linerate keeps or that a person names
 //! (`file`), files that it copies (`local_file`) or that must be the user's own (`owned_file`), folders of our own where
 //! others may write (`folder_in_world_writable`) and those that are gone with this process (`private_folder`), connections
-//! and interfaces (`network`), libraries (`shared_library`), programs that are started (`process`), times of Windows (`windows_time`), giving up rights before
+//! and interfaces (`network`), libraries (`shared_library`), programs that are started (`process`), where a program keeps what it needs again
+//! (`state_folder`), times of Windows (`windows_time`), giving up rights before
 //! bytes of strangers are parsed (`sandbox`), and mounts that no other process sees.
 
 pub mod file;
-#[cfg(unix)]
+pub mod file_system;
 pub mod folder_in_world_writable;
 pub mod local_file;
+pub mod machine;
 pub mod network;
 pub mod owned_file;
 pub mod private_folder;
 pub mod process;
-#[cfg(unix)]
 pub mod sandbox;
 pub mod shared_library;
+pub mod state_folder;
 #[cfg(windows)]
 mod windows;
 pub mod windows_time;

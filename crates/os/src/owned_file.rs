@@ -28,6 +28,19 @@ pub fn is_in_reach_of_another(file: &Path) -> bool {
     imp::is_in_reach_of_another(file)
 }
 
+/// Whether every user can read a file, and reach it; not where that is not known.
+#[must_use]
+pub fn is_readable_by_all(file: &Path) -> bool {
+    imp::is_readable_by_all(file)
+}
+
+/// Whether anybody but this user and whoever administers the machine may read or write an open file; so it is where that
+/// is not known.
+#[must_use]
+pub fn is_readable_by_others(file: &File) -> bool {
+    imp::is_readable_by_others(file)
+}
+
 /// Why a file is not taken for this user's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotOwned {

@@ -10,18 +10,18 @@ mod imp;
 
 use locale::{Message, say};
 use std::io;
+#[cfg(unix)]
 use std::os::fd::BorrowedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rustix::fs::Stat;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+#[cfg_attr(unix, path = "sandbox/posix_socket.rs")]
+#[cfg_attr(windows, path = "sandbox/no_socket.rs")]
+mod socket;
+
+pub use socket::Socket;
 
 /// Whether a process can give up rights on this system.
 pub const IS_KNOWN: bool = cfg!(target_os = "linux");
-
-/// Less than any dump has. By 0, a program that Linux pipes dumps to would get them all the same; by 1 it does not
-/// (`core_pattern` of `core(5)`, `coredump_pipe` of the kernel).
-const CORE_BYTES_MAX: u64 = 1;
 
 /// What a process keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,6 +77,9 @@ impl Confined {
     /// What this system lacks, in a few words each; empty where nothing does.
     #[must_use]
     pub fn missing(&self) -> Vec<Message> {
+        if !IS_KNOWN {
+            return vec![say("sandbox.unknown")];
+        }
         let lacks = [
             (!self.unprivileged, say("sandbox.keeps-root")),
             (self.files == Enforced::No, say("sandbox.files-open")),
@@ -114,7 +117,14 @@ pub fn drop_root() -> io::Result<bool> {
 ///
 /// # Errors
 /// When the system has no such limit.
+#[cfg(unix)]
 pub fn leave_no_core() -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    /// Less than any dump has. By 0, a program that Linux pipes dumps to would get them all the same; by 1 it does not
+    /// (`core_pattern` of `core(5)`, `coredump_pipe` of the kernel).
+    const CORE_BYTES_MAX: u64 = 1;
+
     let before = getrlimit(Resource::Core);
     let most = before
         .maximum
@@ -124,6 +134,15 @@ pub fn leave_no_core() -> io::Result<()> {
         maximum: Some(most),
     };
     Ok(setrlimit(Resource::Core, limit)?)
+}
+
+/// The same where the system has no such limit: what Windows keeps of programs that crash is up to its settings.
+///
+/// # Errors
+/// Always.
+#[cfg(windows)]
+pub fn leave_no_core() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Closes every descriptor but the standard ones that this process was started with: a file of root that its
@@ -138,12 +157,14 @@ pub fn close_inherited() -> io::Result<()> {
 
 /// Gives a folder that was just made to the user that [`confine`] makes of root; see
 /// [`crate::folder_in_world_writable::Made::give`].
-pub(crate) fn give(folder: BorrowedFd<'_>, now: &Stat) -> io::Result<()> {
+#[cfg(unix)]
+pub(crate) fn give(folder: BorrowedFd<'_>, now: &rustix::fs::Stat) -> io::Result<()> {
     imp::give(folder, now)
 }
 
 /// A path that leads to an open folder in the processes that this one starts.
-pub(crate) fn entrance(folder: BorrowedFd<'_>, path: &Path) -> PathBuf {
+#[cfg(unix)]
+pub(crate) fn entrance(folder: BorrowedFd<'_>, path: &std::path::Path) -> PathBuf {
     imp::entrance(folder, path)
 }
 

@@ -9,7 +9,7 @@ use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle};
 use std::path::Path;
 use std::ptr;
 
-use windows_sys::Win32::Foundation::{GENERIC_ALL, GENERIC_WRITE, HLOCAL, LocalFree};
+use windows_sys::Win32::Foundation::{GENERIC_ALL, GENERIC_READ, GENERIC_WRITE, HLOCAL, LocalFree};
 use windows_sys::Win32::Security::Authorization::{GetSecurityInfo, SE_FILE_OBJECT};
 use windows_sys::Win32::Security::{
     ACCESS_ALLOWED_ACE, ACE_HEADER, ACL, DACL_SECURITY_INFORMATION, EqualSid, GetAce,
@@ -20,8 +20,8 @@ use windows_sys::Win32::Security::{
 };
 use windows_sys::Win32::Storage::FileSystem::{
     DELETE, FILE_APPEND_DATA, FILE_DELETE_CHILD, FILE_FLAG_BACKUP_SEMANTICS,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_WRITE_DATA, MOVE_FILE_FLAGS, MoveFileExW, WRITE_DAC,
-    WRITE_OWNER,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_DATA, FILE_WRITE_DATA, MOVE_FILE_FLAGS, MoveFileExW,
+    WRITE_DAC, WRITE_OWNER,
 };
 use windows_sys::Win32::System::SystemServices::{ACCESS_ALLOWED_ACE_TYPE, ACCESS_DENIED_ACE_TYPE};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
@@ -39,6 +39,18 @@ pub(crate) const ITSELF: u32 = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_S
 pub(crate) fn open_itself(path: &Path, access: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.access_mode(access).custom_flags(ITSELF);
+    options.open(path)
+}
+
+/// Opens what a path leads to, a folder as well, with these rights only.
+///
+/// # Errors
+/// As [`OpenOptions::open`].
+pub(crate) fn open_followed(path: &Path, access: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .access_mode(access)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
     options.open(path)
 }
 
@@ -63,7 +75,7 @@ pub(crate) fn move_file(from: &Path, to: &Path, how: MOVE_FILE_FLAGS) -> io::Res
 ///
 /// # Errors
 /// When there is a zero in it.
-fn wide(path: &Path) -> io::Result<Vec<u16>> {
+pub(crate) fn wide(path: &Path) -> io::Result<Vec<u16>> {
     let mut units: Vec<u16> = path.as_os_str().encode_wide().collect();
     if units.contains(&0) {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -96,8 +108,20 @@ pub(crate) fn is_owned_by_us(file: &File) -> io::Result<bool> {
 ///
 /// # Errors
 /// As [`is_owned_by_us`].
-#[expect(unsafe_code, reason = "the list is one of the system's")]
 pub(crate) fn is_written_by_others(file: &File) -> io::Result<bool> {
+    lets_others(file, WRITES)
+}
+
+/// The same of reading it or writing it.
+///
+/// # Errors
+/// As [`is_owned_by_us`].
+pub(crate) fn is_read_by_others(file: &File) -> io::Result<bool> {
+    lets_others(file, WRITES | FILE_READ_DATA | GENERIC_READ)
+}
+
+#[expect(unsafe_code, reason = "the list is one of the system's")]
+fn lets_others(file: &File, asked: u32) -> io::Result<bool> {
     let security = Security::of(file)?;
     let us = User::this()?;
     if security.rights.is_null() {
@@ -127,7 +151,7 @@ pub(crate) fn is_written_by_others(file: &File) -> io::Result<bool> {
         }
         // SAFETY: the header says which kind it is; the user's identifier begins at its last field.
         let (rights, user) = unsafe { ((*entry).Mask, (&raw mut (*entry).SidStart).cast()) };
-        if rights & WRITES != 0 && !us.trusts(user) {
+        if rights & asked != 0 && !us.trusts(user) {
             return Ok(true);
         }
     }

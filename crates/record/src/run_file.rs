@@ -156,7 +156,7 @@ impl RunWriter {
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
         {
-            let synced = File::open(folder).and_then(|folder| folder.sync_all());
+            let synced = os::local_file::sync_names(folder);
             synced.map_err(|source| io_error("sync the folder of", path, source))?;
         }
         Ok(writer)

@@ -39,10 +39,11 @@ pub(crate) struct Configuration {
 impl Configuration {
     /// As `krb5.conf` of this machine says; a file that cannot be read says nothing.
     pub(crate) fn of_this_machine() -> Self {
-        let paths = env::var(CONFIGURATION_VARIABLE);
-        let paths = paths.unwrap_or_else(|_| CONFIGURATION_FILE.to_owned());
+        let named = env::var_os(CONFIGURATION_VARIABLE);
+        // Elsewhere than on POSIX systems any user might make a file of that name.
+        let usual = os::HAS_POSIX_FILES.then(|| CONFIGURATION_FILE.into());
         let mut configuration = Self::default();
-        for path in paths.split(':') {
+        for path in env::split_paths(&named.or(usual).unwrap_or_default()) {
             let mut text = String::new();
             let read = fs::File::open(path)
                 .and_then(|file| file.take(CONFIGURATION_BYTES_MAX).read_to_string(&mut text));

@@ -67,6 +67,7 @@ impl Error {
     fn journal_hint(&self) -> Option<Message> {
         Some(match self {
             Self::NoStateFolder => say("hint-host.state-folder"),
+            Self::NoChangesHere => say("hint-host.changes-from-linux"),
             Self::Journal { .. } => say("hint-host.journal"),
             Self::JournalDamaged { hint, .. } => {
                 let look = || say("hint-host.journal-damaged");

@@ -187,6 +187,7 @@ impl Error {
                 .with("folder", folder.display().to_string())
                 .with("holder", holder.clone()),
             Self::NoSuchChange { id } => say("error-host.no-such-change").with("id", id),
+            Self::NoChangesHere => say("error-host.no-changes-here"),
             // All others have been looked at: only `NoStateFolder` is left.
             _ => say("error-host.no-state-folder"),
         }

@@ -168,6 +168,10 @@ impl Local {
 }
 
 impl Exec for Local {
+    fn is_this_machine(&self) -> bool {
+        self.prefix.is_empty()
+    }
+
     fn run(&self, commands: &[Command]) -> Result<Vec<Output>, Error> {
         commands
             .iter()

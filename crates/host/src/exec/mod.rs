@@ -169,6 +169,11 @@ pub trait Exec: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether they run on the machine that this process runs on, and see the same of it.
+    fn is_this_machine(&self) -> bool {
+        false
+    }
+
     /// Lets go of a connection that stands, so that the next command proves that a new one does.
     fn reconnect(&self) {}
 }

@@ -51,6 +51,10 @@ impl Exec for Once {
         self.host.spawn(command)
     }
 
+    fn is_this_machine(&self) -> bool {
+        self.host.is_this_machine()
+    }
+
     fn can_be_cut(&self) -> bool {
         self.host.can_be_cut()
     }

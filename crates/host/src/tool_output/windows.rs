@@ -366,7 +366,18 @@ impl Details {
     }
 }
 
-/// By the number that IANA has for the type of an interface (`ifType`), and by the drivers of VPNs that
+/// By the number that IANA has for the type of an interface (`ifType`): all but a cable, which virtual ones call
+/// themselves too.
+pub(crate) const fn medium_by_number(number: u32) -> Option<Medium> {
+    match number {
+        23 | 131 => Some(Medium::Tunnel),
+        71 => Some(Medium::Wireless),
+        209 => Some(Medium::Bridge),
+        _ => None,
+    }
+}
+
+/// By the number for the type of an interface, and by the drivers of VPNs that
 /// say no more than that they are virtual.
 fn medium(adapter: &Object) -> Option<Medium> {
     let driver = adapter.text("DriverFileName").unwrap_or_default();
@@ -377,10 +388,7 @@ fn medium(adapter: &Object) -> Option<Medium> {
     }
     match adapter.number("InterfaceType")? {
         6 if adapter.switch("Virtual") == Some(false) => Some(Medium::Cable),
-        23 | 131 => Some(Medium::Tunnel),
-        71 => Some(Medium::Wireless),
-        209 => Some(Medium::Bridge),
-        _ => None,
+        other => medium_by_number(u32::try_from(other).ok()?),
     }
 }
 

@@ -348,6 +348,13 @@ fn what_is_under_way_is_told() {
         state("check.smb_multichannel", "[]".into()).value,
         text("none")
     );
+    // That nothing was shown does not say that there is nothing.
+    assert!(parse("check.smb_session", &[said("")]).is_err());
+    let denied = Output {
+        stderr: b"Get-SmbConnection : Access is denied.".to_vec(),
+        ..said("[]")
+    };
+    assert!(parse("check.smb_session", &[denied]).is_err());
     let session = json!({ "ServerName": "nas\u{1b}[2J", "Dialect": "3.00", "Signed": true });
     assert_eq!(
         state("check.smb_session", session.to_string()).value,

@@ -8,7 +8,6 @@ mod report_text;
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use host::exec::{Command, Exec, STATUS_NO_PROGRAM};
 use host::{Host, journal};
 use locale::{Language, said, say, text};
 use os::file::{Folder, Readers};
+use os::process::own_program;
 use os::sandbox::{Confined, Rules};
 use record::{Bytes, HostFacts, LinkState, Medium, Nic};
 use schemars::JsonSchema;
@@ -24,11 +24,10 @@ use serde::{Deserialize, Serialize};
 use crate::args::JsonArguments;
 use crate::failure::{CommandError, Kind};
 use crate::inspect::{self, Looked};
-use crate::trial_command::OWN_PROGRAM;
 use crate::{stdout_and_stderr, version};
 
 /// What linerate runs on a host, the option by which it says its version, and the id of what it is needed for.
-const PROGRAMS: [(&str, &str, &str); 9] = [
+const PROGRAMS: &[(&str, &str, &str)] = &[
     ("ip", "-V", "doctor-use.ip"),
     ("tc", "-V", "doctor-use.tc"),
     ("ethtool", "--version", "doctor-use.ethtool"),
@@ -38,6 +37,12 @@ const PROGRAMS: [(&str, &str, &str); 9] = [
     ("fio", "--version", "doctor-use.fio"),
     ("ssh", "-V", "doctor-use.ssh"),
     ("smbd", "--version", "doctor-use.smbd"),
+];
+/// The same on Windows. PowerShell's own version would take it seconds.
+const PROGRAMS_OF_WINDOWS: &[(&str, &str, &str)] = &[
+    ("iperf3", "--version", "doctor-use.iperf3"),
+    ("fio", "--version", "doctor-use.fio"),
+    ("ssh", "-V", "doctor-use.ssh"),
 ];
 /// Longest time that one may take for that.
 const VERSION_TIME_MAX: Duration = Duration::from_secs(3);
@@ -221,7 +226,7 @@ impl Sandbox {
 }
 
 fn system(facts: &HostFacts) -> System {
-    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let read = os::machine::system_text;
     let named = read("/etc/os-release").and_then(|text| {
         let line = text
             .lines()
@@ -242,15 +247,15 @@ fn system(facts: &HostFacts) -> System {
         memory_bytes: facts.memory,
         is_root: os::is_root(),
         mounts_smb: mounts,
-        counts_disk_waits: Path::new("/proc/pressure/io").exists(),
+        counts_disk_waits: read("/proc/pressure/io").is_some(),
     }
 }
 
 /// Whether a module of the kernel is installed.
 fn has_module(kernel: &str, name: &str) -> bool {
-    let list = std::fs::read_to_string(format!("/lib/modules/{kernel}/modules.dep"));
+    let list = os::machine::system_text(&format!("/lib/modules/{kernel}/modules.dep"));
     let file = format!("/{name}.ko");
-    list.is_ok_and(|list| {
+    list.is_some_and(|list| {
         let mut modules = list.lines().filter_map(|line| line.split(':').next());
         modules.any(|module| module.contains(&file))
     })
@@ -285,11 +290,17 @@ fn interfaces(nics: &[Nic]) -> Vec<Interfaces> {
 }
 
 fn programs(exec: &dyn Exec) -> Result<Vec<Program>, CommandError> {
-    let commands = PROGRAMS
-        .map(|(name, option, _)| Command::new([name, option]).with_timeout(VERSION_TIME_MAX));
+    let known = match os::HAS_POSIX_FILES {
+        true => PROGRAMS,
+        false => PROGRAMS_OF_WINDOWS,
+    };
+    let commands: Vec<Command> = known
+        .iter()
+        .map(|(name, option, _)| Command::new([*name, *option]).with_timeout(VERSION_TIME_MAX))
+        .collect();
     let outputs = exec.run(&commands)?;
-    let programs = PROGRAMS.into_iter().zip(outputs);
-    let programs = programs.map(|((name, _, used_for), output)| Program {
+    let programs = known.iter().zip(outputs);
+    let programs = programs.map(|(&(name, _, used_for), output)| Program {
         name,
         used_for: text(used_for),
         is_there: output.status != STATUS_NO_PROGRAM,
@@ -334,7 +345,7 @@ fn settings(looked: &Looked) -> Settings {
 
 fn sandbox(exec: &dyn Exec) -> Result<Sandbox, CommandError> {
     let language = Language::current().tag();
-    let own = Command::new([OWN_PROGRAM, "--lang", language, "confined"]);
+    let own = Command::new([&*own_program(), "--lang", language, "confined"]);
     let output = host::exec::run_one(exec, &own)?.checked(&own)?;
     serde_json::from_slice(&output.stdout).map_err(|error| {
         CommandError::caused(Kind::Internal, say("error-change.sandbox-unknown"), &error)
@@ -355,7 +366,7 @@ fn state() -> Result<State, CommandError> {
     // As `state_folder` takes it: an empty one names none.
     let named = env::var_os("LINERATE_STATE_DIR").filter(|folder| !folder.is_empty());
     Ok(State {
-        folder: text(match (named, os::is_root()) {
+        folder: text(match (named, journal::is_of_root()) {
             (Some(_), _) => "doctor.folder-named",
             (None, true) => "doctor.folder-of-root",
             (None, false) => "doctor.folder-of-user",

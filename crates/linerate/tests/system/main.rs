@@ -10,6 +10,7 @@ mod path_mtu_probe;
 mod scenarios;
 mod tune_goal_interrupted;
 mod tune_kill_and_undo;
+mod windows_program;
 /// Nothing is measured here that must be believed, so `make test` runs two of these at a time.
 mod together {
     mod bad_input_and_interrupts;

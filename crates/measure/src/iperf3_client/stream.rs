@@ -39,7 +39,7 @@ impl Connector<'_> {
         options.apply(&socket).map_err(connect_error)?;
         if let Some(nic) = self.nic {
             // The route would decide otherwise, and with two links into one subnet it picks the first.
-            let bound = socket.bind_device(Some(nic.as_bytes()));
+            let bound = network::bind_to_nic(&socket, nic);
             bound.map_err(|source| Error::Nic {
                 nic: nic.to_owned(),
                 source,

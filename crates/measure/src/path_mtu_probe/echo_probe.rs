@@ -44,7 +44,7 @@ impl Probes for Echoes {
                     waiting -= 1;
                 }
                 Ok(None) => {}
-                Err(error) => self.saw_too_big |= is_too_big(&error),
+                Err(error) => self.saw_too_big |= os::network::is_too_big(&error),
             }
         }
         heard
@@ -101,7 +101,7 @@ impl Echoes {
                     return true;
                 }
                 // The news of an earlier probe, or our own interface; the second time it is that.
-                Err(error) => self.saw_too_big |= is_too_big(&error),
+                Err(error) => self.saw_too_big |= os::network::is_too_big(&error),
             }
         }
         false
@@ -135,10 +135,6 @@ impl Echoes {
         let size = self.sent.get(&sequence)?;
         (is_answer && is_ours).then_some(*size)
     }
-}
-
-fn is_too_big(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error())
 }
 
 fn is_nothing(error: &io::Error) -> bool {

@@ -1,10 +1,8 @@
 //! The file beside a folder of ours, which whoever uses the folder holds.
 
-use std::fs::{File, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
 
 use os::folder_in_world_writable::Shared;
-use rustix::fs::{FlockOperation, flock};
 use smb::copy::Place;
 use smb::{Access, Disposition, OpenOptions as HowToOpen};
 
@@ -64,11 +62,11 @@ impl Hold {
         let failed = |source| failed(parent.place, source);
         // Another user may have put a link or a pipe there.
         let file = folder.open_file(&name).map_err(failed)?;
-        if !file.metadata().is_ok_and(|now| is_ours(&now)) {
+        if !is_ours(&file) {
             return Ok(None);
         }
         // Where there are no locks nobody can know, and nobody takes what another one has made.
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if file.try_lock().is_err() {
             return Ok(None);
         }
         // Made only if it is ours: what is dropped removes the file.
@@ -96,6 +94,6 @@ impl Hold {
 }
 
 /// Whether it is a regular file that this user has made.
-fn is_ours(now: &Metadata) -> bool {
-    now.is_file() && now.uid() == rustix::process::geteuid().as_raw()
+fn is_ours(file: &File) -> bool {
+    file.metadata().is_ok_and(|now| now.is_file()) && os::local_file::is_ours(file)
 }

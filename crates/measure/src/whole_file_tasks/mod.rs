@@ -173,15 +173,15 @@ impl Work<'_> {
         let Some(path) = self.scratch.local() else {
             return Ok(None);
         };
-        let (file_system, network) = test_file_in_folder::file_system(path)?;
+        let held_by = test_file_in_folder::file_system(path)?;
         // What is read was forgotten before, what is written is synced; names are kept as always.
         let direct = matches!(
             self.workload.task,
             Task::Copy(_) | Task::Play(_) | Task::Stream(_)
         );
         Ok(Some(Storage {
-            file_system,
-            network,
+            file_system: held_by.name,
+            network: held_by.is_network,
             direct,
             folder: None,
         }))

@@ -67,6 +67,18 @@ pub fn check_unused(file: &File) -> io::Result<()> {
     show_in_use(file)
 }
 
+/// Takes a lock on a whole file, and gives it back (`fcntl(2)`, the lock of a process, which is what network file systems
+/// ask their servers for).
+///
+/// # Errors
+/// Another process has it locked, or its file system has no locks.
+pub fn lock_and_unlock(file: &File) -> io::Result<()> {
+    use rustix::fs::{FlockOperation, fcntl_lock};
+
+    fcntl_lock(file, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(fcntl_lock(file, FlockOperation::Unlock)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,11 +19,12 @@ mod named_by_another_file;
 mod path_resolution;
 
 pub use held_folder::Held;
-pub use in_use_lock::{check_unused, show_in_use};
+pub use in_use_lock::{check_unused, lock_and_unlock, show_in_use};
 pub use named_by_another_file::read_below;
 
+pub(crate) use path_resolution::enter_named;
+pub use path_resolution::resolve;
 use path_resolution::{Missing, Trust, walk};
-pub use path_resolution::{enter_named, resolve};
 
 /// Entries of a folder of ours that are looked at.
 const ENTRIES_MAX: usize = 1_000_000;

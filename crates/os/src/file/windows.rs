@@ -78,7 +78,7 @@ impl Held {
 }
 
 /// Opens a folder so that it stays where it is, and refuses one that links led to.
-fn hold(path: &Path) -> io::Result<File> {
+pub(crate) fn hold(path: &Path) -> io::Result<File> {
     hold_as(path, FILE_TRAVERSE)
 }
 
@@ -481,6 +481,15 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
         Err(error) if error.raw_os_error() == Some(ERROR_LOCK_VIOLATION.cast_signed()) => Ok(false),
         locked => locked.map(|()| true),
     }
+}
+
+/// Takes a lock on a whole file, and gives it back.
+///
+/// # Errors
+/// Another handle has it locked, or its file system has no locks.
+pub fn lock_and_unlock(file: &File) -> io::Result<()> {
+    file.try_lock()?;
+    file.unlock()
 }
 
 /// Shows that a file, which is open to be written, is in use while it is open.

@@ -4,12 +4,17 @@
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 #[cfg_attr(unix, path = "posix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod imp;
+
+#[cfg(unix)]
+pub(crate) use imp::path_for_programs_of;
+#[cfg(windows)]
+pub(crate) use imp::protocol_of_share;
 
 /// What the system says of a file beside what [`Metadata`] has on every system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +146,46 @@ pub fn make_private(file: &File) -> io::Result<()> {
 /// When the system does not do it.
 pub fn publish(file: &File, mode: Option<u32>, replaces: Option<&Metadata>) -> io::Result<()> {
     imp::publish(file, mode, replaces)
+}
+
+/// Opens a file for reading so that the cache of this machine is passed by: each operation must be a multiple of a sector
+/// then, in the file and in memory.
+///
+/// # Errors
+/// When it cannot be opened, or its file system or this system has no such files.
+pub fn open_past_cache(path: &Path) -> io::Result<File> {
+    imp::open_past_cache(path)
+}
+
+/// A path by which other programs reach an open file, while this one runs and whatever its name is by then; none where
+/// the system has no such paths.
+#[must_use]
+pub fn path_for_programs(open: &File) -> Option<PathBuf> {
+    imp::path_for_programs(open)
+}
+
+/// Waits until what a file holds is on its disk.
+///
+/// # Errors
+/// When that fails, or the system wants rights for it that this user has not.
+pub fn sync_content(path: &Path) -> io::Result<()> {
+    imp::sync_content(path)
+}
+
+/// Waits until the names in a folder are on the disk, where that does not go without saying.
+///
+/// # Errors
+/// When they cannot be.
+pub fn sync_names(folder: &Path) -> io::Result<()> {
+    imp::sync_names(folder)
+}
+
+/// Has this machine's cache forget what it holds of a file that is written already.
+///
+/// # Errors
+/// When the system cannot be asked for it.
+pub fn forget_content(file: &File) -> io::Result<()> {
+    imp::forget_content(file)
 }
 
 /// Reads some bytes of a file, none at its end.

@@ -3,8 +3,9 @@
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::ops::Range;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -186,6 +187,50 @@ fn umask() -> Mode {
         rustix::process::umask(mask);
         mask
     })
+}
+
+#[cfg(target_os = "linux")]
+pub(super) fn open_past_cache(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .custom_flags(OFlags::DIRECT.bits().cast_signed());
+    options.open(path)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn open_past_cache(_: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(target_os = "linux")]
+pub(super) fn forget_content(file: &File) -> io::Result<()> {
+    use rustix::fs::{Advice, fadvise};
+
+    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn forget_content(_: &File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn path_for_programs(open: &File) -> Option<PathBuf> {
+    path_for_programs_of(open)
+}
+
+/// As [`super::path_for_programs`] of whatever is open (`proc(5)`).
+pub(crate) fn path_for_programs_of(open: &impl AsRawFd) -> Option<PathBuf> {
+    let path = format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd());
+    cfg!(target_os = "linux").then(|| PathBuf::from(path))
+}
+
+pub(super) fn sync_content(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+pub(super) fn sync_names(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 pub(super) fn read_at(file: &File, offset: u64, room: &mut [u8]) -> io::Result<usize> {

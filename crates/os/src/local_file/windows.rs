@@ -6,16 +6,16 @@ use std::mem::{size_of, size_of_val};
 use std::ops::Range;
 use std::os::windows::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::windows::io::AsRawHandle as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use windows_sys::Win32::Foundation::ERROR_MORE_DATA;
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_OFFLINE, FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS,
     FILE_ATTRIBUTE_RECALL_ON_OPEN, FILE_ATTRIBUTE_REPARSE_POINT, FILE_ATTRIBUTE_SPARSE_FILE,
-    FILE_BASIC_INFO, FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES,
-    FILE_REMOTE_PROTOCOL_INFO, FILE_WRITE_ATTRIBUTES, FileBasicInfo, FileIdInfo,
-    FileRemoteProtocolInfo, FileStandardInfo, GetFileInformationByHandle,
+    FILE_BASIC_INFO, FILE_FLAG_NO_BUFFERING, FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS,
+    FILE_READ_ATTRIBUTES, FILE_REMOTE_PROTOCOL_INFO, FILE_WRITE_ATTRIBUTES, FileBasicInfo,
+    FileIdInfo, FileRemoteProtocolInfo, FileStandardInfo, GetFileInformationByHandle,
     GetFileInformationByHandleEx, MOVEFILE_WRITE_THROUGH,
 };
 use windows_sys::Win32::System::IO::DeviceIoControl;
@@ -134,15 +134,40 @@ pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     move_file(from, to, MOVEFILE_WRITE_THROUGH)
 }
 
-/// A file of another machine says by which protocol it is reached; where that cannot be asked, it may be one.
+/// Where it cannot be asked, it may be another machine's.
 pub(super) fn tells_late(file: &File) -> bool {
+    !matches!(protocol_of_share(file), Ok(None))
+}
+
+/// By which protocol a file of another machine is reached (`WNNC_NET_…`); none of one of this machine.
+pub(crate) fn protocol_of_share(file: &File) -> io::Result<Option<u32>> {
     use windows_sys::Win32::Foundation::ERROR_INVALID_PARAMETER;
 
-    let found = information::<FILE_REMOTE_PROTOCOL_INFO>(file, FileRemoteProtocolInfo);
-    // So Windows says of a file of its own.
-    let is_local =
-        |error: io::Error| error.raw_os_error() == Some(ERROR_INVALID_PARAMETER.cast_signed());
-    !found.is_err_and(is_local)
+    match information::<FILE_REMOTE_PROTOCOL_INFO>(file, FileRemoteProtocolInfo) {
+        Ok(found) => Ok(Some(found.Protocol)),
+        // So Windows says of a file of its own.
+        Err(error) if error.raw_os_error() == Some(ERROR_INVALID_PARAMETER.cast_signed()) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Without the cache: each operation must be a multiple of a sector then.
+pub(super) fn open_past_cache(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(FILE_FLAG_NO_BUFFERING);
+    options.open(path)
+}
+
+/// No call of Windows does it.
+pub(super) fn forget_content(_: &File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// A file is reached by its name only.
+pub(super) fn path_for_programs(_: &File) -> Option<PathBuf> {
+    None
 }
 
 /// So that what is never written takes no space.
@@ -195,6 +220,17 @@ pub(super) fn make_private(_: &File) -> io::Result<()> {
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
 pub(super) fn publish(_: &File, _: Option<u32>, _: Option<&Metadata>) -> io::Result<()> {
+    Ok(())
+}
+
+/// Only who may write a file may ask for it.
+pub(super) fn sync_content(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.sync_all()
+}
+
+/// No call of Windows does it; what file systems log of a name that was made goes with the content that is synced next.
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(super) fn sync_names(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -18,6 +18,9 @@ mod getifaddrs;
 #[cfg(not(target_os = "linux"))]
 mod not_linux;
 
+#[cfg(windows)]
+pub(crate) use imp::nics;
+
 /// Whether a read that does not fill its buffer has taken all there is, so that another one in
 /// order to hear so is not needed.
 pub const SHORT_READ_MEANS_EMPTY: bool = imp::SHORT_READ_MEANS_EMPTY;
@@ -196,6 +199,12 @@ pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     imp::tcp_facts(socket)
 }
 
+/// Segments that this machine has sent again since it started, of all connections, where the system tells that by a call.
+#[must_use]
+pub fn retransmitted_segments() -> Option<u64> {
+    imp::retransmitted_segments()
+}
+
 /// The congestion control by which our end of a connection sends; `None` where the system does not say.
 #[must_use]
 pub fn congestion_control(socket: &Socket) -> Option<String> {
@@ -232,6 +241,16 @@ pub fn whole_segments(
     }
     socket.connect_timeout(&remote.into(), timeout)?;
     Ok(socket)
+}
+
+/// Whether a packet was not sent because it is larger than the path takes, as far as the system knows it (`EMSGSIZE`).
+#[must_use]
+pub fn is_too_big(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let number = libc::EMSGSIZE;
+    #[cfg(windows)]
+    let number = windows_sys::Win32::Networking::WinSock::WSAEMSGSIZE;
+    error.raw_os_error() == Some(number)
 }
 
 /// A socket for echo requests, and what it leaves to whoever uses it.

@@ -12,7 +12,8 @@ use socket2::Socket;
 use windows_sys::Win32::Foundation::{ERROR_BUFFER_OVERFLOW, ERROR_NO_DATA, NO_ERROR};
 use windows_sys::Win32::NetworkManagement::IpHelper::{
     GAA_FLAG_SKIP_ANYCAST, GAA_FLAG_SKIP_DNS_SERVER, GAA_FLAG_SKIP_MULTICAST, GetAdaptersAddresses,
-    IF_TYPE_SOFTWARE_LOOPBACK, IP_ADAPTER_ADDRESSES_LH, IP_ADAPTER_UNICAST_ADDRESS_LH,
+    GetTcpStatisticsEx, IF_TYPE_SOFTWARE_LOOPBACK, IP_ADAPTER_ADDRESSES_LH,
+    IP_ADAPTER_UNICAST_ADDRESS_LH, MIB_TCPSTATS_LH,
 };
 use windows_sys::Win32::NetworkManagement::Ndis::IfOperStatusUp;
 use windows_sys::Win32::Networking::WinSock::{
@@ -22,6 +23,7 @@ use windows_sys::Win32::Networking::WinSock::{
 
 pub(super) use super::not_linux::*;
 use super::{InterfaceAddress, TcpFacts};
+use crate::machine::{AddressAndPrefix, Nic};
 
 /// Room for the list of adapters at first, as its documentation advises, and how often it is asked for again when it has
 /// grown meanwhile.
@@ -89,11 +91,43 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     })
 }
 
+/// `GetTcpStatisticsEx`, of both versions of IP. Each counts in 32 bits.
+#[expect(unsafe_code, reason = "no safe crate of ours asks for it")]
+pub(super) fn retransmitted_segments() -> Option<u64> {
+    let of = |family: u16| {
+        let mut found = MIB_TCPSTATS_LH::default();
+        // SAFETY: one such structure is written, which holds plain numbers only.
+        let status = unsafe { GetTcpStatisticsEx(&raw mut found, family.into()) };
+        (status == NO_ERROR).then_some(u64::from(found.dwRetransSegs))
+    };
+    Some(of(AF_INET)? + of(AF_INET6).unwrap_or(0))
+}
+
 pub(super) fn set_segment(_: &Socket, _: u32) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
+    let mut found = Vec::new();
+    for nic in nics()?.into_iter().filter(|nic| nic.is_up) {
+        found.extend(nic.addresses.iter().map(|address| InterfaceAddress {
+            nic: nic.name.clone(),
+            index: match address.address {
+                IpAddr::V4(_) => nic.index,
+                IpAddr::V6(_) => nic.index_ipv6,
+            },
+            address: address.address,
+            prefix: address.prefix,
+            bits_per_second: nic.bits_per_second,
+            // Only PowerShell knows them.
+            queues: None,
+        }));
+    }
+    Ok(found)
+}
+
+/// The interfaces of this machine without the loopback, up or not.
+pub(crate) fn nics() -> io::Result<Vec<Nic>> {
     let list = adapters()?;
     let mut found = Vec::new();
     let mut next = list.as_ptr().cast::<IP_ADAPTER_ADDRESSES_LH>();
@@ -102,34 +136,49 @@ pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
     }
     while let Some(adapter) = entry(next) {
         next = adapter.Next;
-        if adapter.IfType == IF_TYPE_SOFTWARE_LOOPBACK || adapter.OperStatus != IfOperStatusUp {
+        if adapter.IfType == IF_TYPE_SOFTWARE_LOOPBACK {
             continue;
         }
-        let nic = text(adapter.FriendlyName);
         let speed = adapter.ReceiveLinkSpeed;
-        let speed = Some(speed).filter(|speed| ![0, NO_SPEED].contains(speed));
-        let mut address = adapter.FirstUnicastAddress.cast_const();
-        while let Some(unicast) = entry::<IP_ADAPTER_UNICAST_ADDRESS_LH>(address) {
-            address = unicast.Next;
-            // One that another machine has, or may have, is none of ours.
-            if ![IpDadStatePreferred, IpDadStateDeprecated].contains(&unicast.DadState) {
-                continue;
-            }
-            let Some(ip) = ip_address(unicast.Address.lpSockaddr) else {
-                continue;
-            };
-            found.push(InterfaceAddress {
-                nic: nic.clone(),
-                index: index_of(adapter, ip),
-                address: ip,
-                prefix: unicast.OnLinkPrefixLength,
-                bits_per_second: speed,
-                // Only PowerShell knows them.
-                queues: None,
-            });
-        }
+        found.push(Nic {
+            name: text(adapter.FriendlyName),
+            description: text(adapter.Description),
+            index: index_of(adapter),
+            index_ipv6: adapter.Ipv6IfIndex,
+            hardware_address: hardware_address(adapter),
+            mtu: adapter.Mtu,
+            is_up: adapter.OperStatus == IfOperStatusUp,
+            bits_per_second: Some(speed).filter(|speed| ![0, NO_SPEED].contains(speed)),
+            interface_type: adapter.IfType,
+            addresses: addresses(adapter),
+        });
     }
     Ok(found)
+}
+
+/// The addresses of an adapter that are its own.
+fn addresses(adapter: &IP_ADAPTER_ADDRESSES_LH) -> Vec<AddressAndPrefix> {
+    let mut found = Vec::new();
+    let mut next = adapter.FirstUnicastAddress.cast_const();
+    while let Some(unicast) = entry::<IP_ADAPTER_UNICAST_ADDRESS_LH>(next) {
+        next = unicast.Next;
+        // One that another machine has, or may have, is none of ours.
+        if ![IpDadStatePreferred, IpDadStateDeprecated].contains(&unicast.DadState) {
+            continue;
+        }
+        found.extend(
+            ip_address(unicast.Address.lpSockaddr).map(|address| AddressAndPrefix {
+                address,
+                prefix: unicast.OnLinkPrefixLength,
+            }),
+        );
+    }
+    found
+}
+
+fn hardware_address(adapter: &IP_ADAPTER_ADDRESSES_LH) -> Option<[u8; 6]> {
+    let length = adapter.PhysicalAddressLength as usize;
+    adapter.PhysicalAddress.get(..length)?.try_into().ok()
 }
 
 /// The list of adapters with their addresses, in words so that it is aligned; empty where there are none.
@@ -161,21 +210,16 @@ fn adapters() -> io::Result<Vec<u64>> {
 /// An entry of the list that [`adapters`] gave.
 #[expect(unsafe_code, reason = "the system links the list by raw pointers")]
 fn entry<'a, T>(place: *const T) -> Option<&'a T> {
-    // SAFETY: each pointer of the list is null or leads to a whole entry in the same memory, which its only caller,
-    // `interface_addresses`, keeps until it has read it.
+    // SAFETY: each pointer of the list is null or leads to a whole entry in the same memory, which `nics`
+    // keeps until it has read it.
     unsafe { place.as_ref() }
 }
 
-fn index_of(adapter: &IP_ADAPTER_ADDRESSES_LH, address: IpAddr) -> u32 {
-    match address {
-        IpAddr::V4(_) => {
-            #[expect(unsafe_code, reason = "two numbers in the place of one")]
-            // SAFETY: both forms of it are plain numbers.
-            let both = unsafe { adapter.Anonymous1.Anonymous };
-            both.IfIndex
-        }
-        IpAddr::V6(_) => adapter.Ipv6IfIndex,
-    }
+#[expect(unsafe_code, reason = "two numbers in the place of one")]
+fn index_of(adapter: &IP_ADAPTER_ADDRESSES_LH) -> u32 {
+    // SAFETY: both forms of it are plain numbers.
+    let both = unsafe { adapter.Anonymous1.Anonymous };
+    both.IfIndex
 }
 
 /// A name of the list.

@@ -11,6 +11,7 @@ use super::{NotOwned, Owner};
 
 /// What every file that this process has open is called by, with its number behind it.
 const OPEN_FILES: &str = "/proc/self/fd";
+const FOR_OTHERS: u32 = 0o077;
 const FOR_OTHERS_TO_WRITE: u32 = 0o022;
 const ROOT: u32 = 0;
 
@@ -34,6 +35,21 @@ pub(super) fn is_in_reach_of_another(file: &Path) -> bool {
         })
     };
     !folder.is_some_and(|folder| folder.ancestors().all(is_ours))
+}
+
+pub(super) fn is_readable_by_all(file: &Path) -> bool {
+    let lets = |path: &Path, bits: u32| {
+        let now = path.metadata();
+        now.is_ok_and(|now| now.mode() & bits == bits)
+    };
+    let whole = file.canonicalize();
+    whole.is_ok_and(|file| {
+        lets(&file, 0o004) && file.ancestors().skip(1).all(|folder| lets(folder, 0o001))
+    })
+}
+
+pub(super) fn is_readable_by_others(file: &File) -> bool {
+    (file.metadata()).map_or(true, |found| found.mode() & FOR_OTHERS != 0)
 }
 
 pub(super) fn open(path: &Path) -> Result<File, NotOwned> {

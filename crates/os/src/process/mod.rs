@@ -1,6 +1,7 @@
 //! Programs that this process starts, each in a group of its own with all that it starts itself, so that ending one ends all
 //! of it.
 
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
@@ -8,6 +9,20 @@ use std::process::{Child, Command, ExitStatus};
 #[cfg_attr(unix, path = "posix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod imp;
+
+/// This very program, as it is started once more; where the system can tell, whatever became of its file meanwhile.
+#[must_use]
+pub fn own_program() -> String {
+    imp::own_program()
+}
+
+/// What this process was given as standard input, to be had as a file.
+///
+/// # Errors
+/// When there is none, or this process has too many files open.
+pub fn inherited_stdin() -> io::Result<File> {
+    imp::inherited_stdin()
+}
 
 /// The programs of a group, of which the first was started here. It must not be waited for by others than [`Self::wait`] as
 /// long as this is used, so that its number cannot be that of another process.

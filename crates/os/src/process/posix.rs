@@ -1,6 +1,8 @@
 //! POSIX systems: process groups.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::AsFd as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
@@ -59,4 +61,16 @@ pub(super) fn program_folders() -> Vec<PathBuf> {
 pub(super) fn is_running(id: u32) -> Option<bool> {
     let process = Pid::from_raw(i32::try_from(id).ok()?)?;
     Some(test_kill_process(process) != Err(Errno::SRCH))
+}
+
+pub(super) fn own_program() -> String {
+    if cfg!(target_os = "linux") {
+        return "/proc/self/exe".to_owned();
+    }
+    let found = std::env::current_exe().unwrap_or_default();
+    found.display().to_string()
+}
+
+pub(super) fn inherited_stdin() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }

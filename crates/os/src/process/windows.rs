@@ -1,6 +1,7 @@
 //! Windows: job objects. What is in one ends with it, also when this process ends without a word.
 
 use std::env;
+use std::fs::File;
 use std::io;
 use std::mem::size_of;
 use std::os::windows::io::{AsHandle as _, AsRawHandle as _, FromRawHandle as _, OwnedHandle};
@@ -160,4 +161,13 @@ pub(super) fn is_running(id: u32) -> Option<bool> {
         WAIT_TIMEOUT => Some(true),
         _ => None,
     }
+}
+
+pub(super) fn own_program() -> String {
+    let found = std::env::current_exe().unwrap_or_default();
+    found.display().to_string()
+}
+
+pub(super) fn inherited_stdin() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }

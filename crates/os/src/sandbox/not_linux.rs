@@ -1,10 +1,6 @@
 //! Systems whose sandboxes are not used.
 
 use std::io;
-use std::os::fd::BorrowedFd;
-use std::path::{Path, PathBuf};
-
-use rustix::fs::Stat;
 
 use super::{Confined, Enforced, Rules};
 
@@ -21,12 +17,17 @@ pub(super) fn close_inherited() -> io::Result<()> {
     Ok(())
 }
 
+#[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
-pub(super) fn give(_: BorrowedFd<'_>, _: &Stat) -> io::Result<()> {
+pub(super) fn give(_: std::os::fd::BorrowedFd<'_>, _: &rustix::fs::Stat) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn entrance(_: BorrowedFd<'_>, path: &Path) -> PathBuf {
+#[cfg(unix)]
+pub(super) fn entrance(
+    _: std::os::fd::BorrowedFd<'_>,
+    path: &std::path::Path,
+) -> std::path::PathBuf {
     path.to_owned()
 }
 

@@ -120,7 +120,7 @@ pub(super) fn remove(path: &Path, kind: Kind) -> Result<(), Error> {
 
 /// Whether everything that is written there vanishes.
 pub(super) fn is_nowhere(path: &Path) -> bool {
-    path == Path::new("/dev/null")
+    os::file::is_null_device(path)
 }
 
 /// A small file, which gets its name when it is complete.

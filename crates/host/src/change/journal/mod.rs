@@ -26,8 +26,8 @@ use file_format::{journal_error, of_state};
 
 /// Names the state folder instead of the usual ones.
 pub const STATE_VARIABLE: &str = "LINERATE_STATE_DIR";
-/// The state folder of root.
-const ROOT_FOLDER: &str = "/var/lib/linerate";
+/// What the state folder is called in that of the system.
+const FOLDER_NAME: &str = "linerate";
 /// Changes that are over and still kept to look at; the oldest go first.
 const CLOSED_MAX: usize = 500;
 /// How long the last command of a linerate that was killed may still be at work. It is on its own
@@ -98,20 +98,21 @@ pub fn state_folder() -> Result<PathBuf, Error> {
     if let Some(folder) = env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
         return Ok(folder.into());
     }
-    if os::is_root() {
-        return Ok(ROOT_FOLDER.into());
-    }
-    user_folder().ok_or(Error::NoStateFolder)
+    let of_root = root_folder().filter(|_| os::is_root());
+    of_root.or_else(user_folder).ok_or(Error::NoStateFolder)
+}
+
+/// Whether that of root is used where nothing names another one.
+#[must_use]
+pub fn is_of_root() -> bool {
+    os::is_root() && root_folder().is_some()
 }
 
 /// All folders where this user may find changes: their own first, then root's.
 #[must_use]
 pub fn state_folders() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = state_folder().into_iter().collect();
-    for folder in [Some(PathBuf::from(ROOT_FOLDER)), user_folder()]
-        .into_iter()
-        .flatten()
-    {
+    for folder in [root_folder(), user_folder()].into_iter().flatten() {
         if !folders.contains(&folder) {
             folders.push(folder);
         }
@@ -119,14 +120,12 @@ pub fn state_folders() -> Vec<PathBuf> {
     folders
 }
 
+fn root_folder() -> Option<PathBuf> {
+    os::state_folder::of_root().map(|folder| folder.join(FOLDER_NAME))
+}
+
 fn user_folder() -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
-    state.map(|folder| folder.join("linerate"))
+    os::state_folder::of_user().map(|folder| folder.join(FOLDER_NAME))
 }
 
 /// The journal of this machine's changes. While it is open, no other linerate can open it.
@@ -173,8 +172,13 @@ impl Journal {
     /// whoever comes second.
     ///
     /// # Errors
-    /// When the folder cannot be made or written, or another linerate has the journal open.
+    /// When the folder cannot be made or written, another linerate has the journal open, or nothing is changed from such
+    /// a machine yet.
     pub fn open(folder: &Path, run: &str) -> Result<Self, Error> {
+        // What a folder of Windows must be that holds what an administrator is to put back is not made yet.
+        if !os::HAS_POSIX_FILES {
+            return Err(Error::NoChangesHere);
+        }
         let state = Folder::make(folder, READERS).map_err(of_state)?;
         let [open, closed] = ["open", "closed"].map(|name| state.make_folder(name, READERS));
         let folders = Folders {

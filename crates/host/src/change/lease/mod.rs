@@ -9,7 +9,6 @@
 mod posix;
 mod windows;
 
-use std::fs;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -293,7 +292,7 @@ impl Drop for Lease {
 
 /// Who we are, to whoever comes second.
 fn holder() -> String {
-    let machine = fs::read_to_string("/proc/sys/kernel/hostname");
+    let machine = os::machine::system_text("/proc/sys/kernel/hostname");
     let machine = machine.as_deref().map_or("another machine", str::trim);
     format!("process {} on `{machine}`", std::process::id())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use locale::say;
 use record::Value;
 
-use super::super::{Refusal, State, words};
+use super::super::{Refusal, State, complaint, words};
 use super::{Object, objects};
 use crate::exec::{Command, Output};
 use crate::tool_output::windows;
@@ -24,6 +24,15 @@ pub(crate) enum SmbStatus {
     Connections,
     /// What SMB multichannel chose.
     Channels,
+}
+
+/// A list of nothing is written as one. Who may not see what is there gets that list too, with a complaint beside it.
+fn check_is_list(outputs: &[Output]) -> Result<(), Refusal> {
+    match outputs.first() {
+        Some(output) if !output.stderr.trim_ascii().is_empty() => Err(complaint(output)),
+        Some(output) if !output.stdout.trim_ascii().is_empty() => Ok(()),
+        _ => Err(super::unreadable()),
+    }
 }
 
 impl SmbStatus {
@@ -57,8 +66,12 @@ impl SmbStatus {
 
     /// Each entry once, and how often it is there where there is more than one.
     pub(super) fn parse(self, outputs: &[Output]) -> Result<State, Refusal> {
+        let objects = objects(outputs, 0)?;
+        if objects.is_empty() {
+            check_is_list(outputs)?;
+        }
         let mut entries: BTreeMap<String, usize> = BTreeMap::new();
-        for object in objects(outputs, 0)? {
+        for object in objects {
             let entry = self.entry(&object);
             *entries
                 .entry(entry.ok_or_else(super::unreadable)?)

@@ -1,18 +1,15 @@
-//! A folder of our own in one that others may write to. Whoever owns that one can put a link or another folder
-//! in its place at any moment, so it is held from the moment when it is made, and never looked up by its path
-//! where root's rights depend on it.
+//! POSIX systems.
 
 use std::ffi::CStr;
-use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use locale::{Language, Message, say};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
+use super::exchanged;
 use crate::file::enter_named;
 use crate::sandbox;
 
@@ -31,12 +28,6 @@ pub struct Shared {
     path: PathBuf,
 }
 
-impl AsRawFd for Shared {
-    fn as_raw_fd(&self) -> RawFd {
-        self.descriptor.as_raw_fd()
-    }
-}
-
 impl Shared {
     /// Takes hold of it; the path may lead over links, where this is root over those of root.
     ///
@@ -51,6 +42,37 @@ impl Shared {
         };
         let path = path.to_owned();
         Ok(Self { descriptor, path })
+    }
+
+    /// The same without opening it to be read: its file system is asked for nothing, so that one that no longer answers
+    /// is not waited for.
+    ///
+    /// # Errors
+    /// As [`Shared::open`].
+    pub fn pass(path: &Path) -> io::Result<Self> {
+        let descriptor = enter_named(path)?;
+        let path = path.to_owned();
+        Ok(Self { descriptor, path })
+    }
+
+    /// The number of the file system that it is on.
+    ///
+    /// # Errors
+    /// When the system does not say.
+    pub fn device(&self) -> io::Result<u64> {
+        Ok(fstat(&self.descriptor)?.st_dev)
+    }
+
+    /// Has all that was written in it put on the disk.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn sync(&self) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        rustix::fs::syncfs(&self.descriptor)?;
+        #[cfg(not(target_os = "linux"))]
+        rustix::fs::sync();
+        Ok(())
     }
 
     /// Makes a folder in it that nobody else may enter.
@@ -182,6 +204,13 @@ impl Shared {
         sandbox::entrance(self.descriptor.as_fd(), &self.path)
     }
 
+    /// The same for any other program, while this one runs.
+    #[must_use]
+    pub fn entrance_of_programs(&self) -> PathBuf {
+        crate::local_file::path_for_programs_of(&self.descriptor)
+            .unwrap_or_else(|| self.path.clone())
+    }
+
     /// Another hold of the same folder.
     ///
     /// # Errors
@@ -248,31 +277,6 @@ impl Made {
             removed => Ok(removed?),
         }
     }
-}
-
-/// Whoever can write to the folder above has put something else in the place of what was made. It is inside of the
-/// [`io::Error`] that says so.
-#[derive(Clone, Copy, Debug)]
-pub struct Exchanged;
-
-impl Exchanged {
-    /// What happened, as something that can be said in any language.
-    #[must_use]
-    pub fn message(self) -> Message {
-        say("error-os.exchanged")
-    }
-}
-
-impl fmt::Display for Exchanged {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&Language::English.say(&self.message()))
-    }
-}
-
-impl std::error::Error for Exchanged {}
-
-pub(crate) fn exchanged() -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, Exchanged)
 }
 
 fn is_itself(name: &CStr) -> bool {
