@@ -118,7 +118,7 @@ fn cannot(action: &str) -> Message {
 pub fn is_null_device(path: &std::path::Path) -> bool {
     match crate::HAS_POSIX_FILES {
         true => path == std::path::Path::new("/dev/null"),
-        false => (path.as_os_str().to_ascii_lowercase()) == "nul",
+        false => path.as_os_str().eq_ignore_ascii_case("nul"),
     }
 }
 
