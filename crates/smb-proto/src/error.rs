@@ -16,12 +16,24 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Bytes of the peer that are not a message: which message, and what is wrong with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("malformed {message}: {problem}")]
 pub struct Malformed {
-    /// The message or structure that was being read.
+    /// The message or structure that was being read, as its specification calls it.
     pub message: &'static str,
     /// What is wrong with it.
-    pub problem: &'static str,
+    pub defect: Defect,
+}
+
+/// What is wrong with a message, or with a field of it, which has its name from the specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Defect {
+    /// It ends before it is complete.
+    Truncated,
+    /// The field has a value that is not allowed there.
+    Invalid(&'static str),
+    /// The field is an offset or a length that leads out of what it belongs to.
+    OutOfBounds(&'static str),
+    /// The field counts or measures more than is taken.
+    TooLarge(&'static str),
 }
 
 /// Why something failed. It is cheap to clone, because a lost channel ends many requests.
@@ -93,7 +105,7 @@ pub enum Error {
         problem: FileProblem,
     },
     /// The caller asked for something that cannot be.
-    InvalidRequest(String),
+    InvalidRequest(Message),
     /// The caller's source of bytes failed.
     Source(#[source] Arc<std::io::Error>),
     /// The caller cancelled the transfer.
@@ -556,6 +568,36 @@ mod tests {
         assert_eq!(NtStatus(0xC0FF_EE00).to_string(), "status 0xC0FFEE00");
         assert!(NtStatus::LOGON_FAILURE.is_error());
         assert!(!NtStatus::NO_MORE_FILES.is_error());
+    }
+
+    #[test]
+    fn a_defect_is_said_in_any_language_by_the_names_of_the_specification() {
+        let message = "NEGOTIATE Response";
+        let fields = [
+            (Defect::Truncated, ""),
+            (Defect::Invalid("StructureSize"), "StructureSize"),
+            (
+                Defect::OutOfBounds("SecurityBufferOffset"),
+                "SecurityBufferOffset",
+            ),
+            (
+                Defect::TooLarge("NegotiateContextCount"),
+                "NegotiateContextCount",
+            ),
+        ];
+        let mut sentences = std::collections::BTreeSet::new();
+        for (defect, field) in fields {
+            let said = Malformed { message, defect }.message();
+            for language in [locale::Language::English, locale::Language::Japanese] {
+                let sentence = language.say(&said);
+                assert!(
+                    sentence.contains(message) && sentence.contains(field),
+                    "{sentence}"
+                );
+                sentences.insert(sentence);
+            }
+        }
+        assert_eq!(sentences.len(), 8);
     }
 
     #[test]

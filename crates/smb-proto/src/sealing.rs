@@ -113,9 +113,9 @@ impl Sealer {
         let mut nonce = [0; 16];
         nonce[..8].copy_from_slice(&self.sealed.to_le_bytes());
         nonce[8..10].copy_from_slice(&self.channel.to_le_bytes());
-        let used_up = || Error::InvalidRequest("the channel has no nonce left".into());
+        let used_up = || Error::InvalidRequest(say("invalid-request.nonces"));
         self.sealed = self.sealed.checked_add(1).ok_or_else(used_up)?;
-        let too_long = |_| Error::InvalidRequest("the message is too long to be encrypted".into());
+        let too_long = |_| Error::InvalidRequest(say("invalid-request.message-length"));
         Ok(TransformHeader {
             tag: [0; TAG],
             nonce,

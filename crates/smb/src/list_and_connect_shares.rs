@@ -51,7 +51,6 @@ impl Session {
     /// When the server does not tell this user.
     pub fn shares(&self) -> Result<Vec<ShareEntry>, Error> {
         let limits = Limits {
-            what: "the list of shares",
             bytes: LIST_BYTES_MAX,
             until: None,
         };

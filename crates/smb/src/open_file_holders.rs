@@ -40,7 +40,6 @@ pub(crate) fn of(tree: &Tree, paths: &[&str]) -> Vec<String> {
 
 fn ask(tree: &Tree, paths: &[&str]) -> Result<Vec<String>, Error> {
     let limits = Limits {
-        what: "the list of open files",
         bytes: LIST_BYTES_MAX as usize,
         until: Some(now() + TIME_MAX),
     };

@@ -25,8 +25,6 @@ const LENGTH_AT: Range<usize> = 8..10;
 
 /// What a server may take of us with its answers.
 pub(crate) struct Limits {
-    /// What is asked for, as errors call it.
-    pub(crate) what: &'static str,
     /// Longest answer to one call, over all its fragments.
     pub(crate) bytes: usize,
     /// When it is of no use any more; then the call ends with [`Error::Stopped`].
@@ -151,7 +149,7 @@ impl Service {
     }
 
     pub(crate) fn failed(&self, source: ProtocolError) -> Error {
-        self.tree.shared().error(source, self.limits.what)
+        self.tree.shared().error(source, SERVER_SERVICE_PIPE)
     }
 
     fn refused(&self, code: u32) -> Error {

@@ -9,7 +9,7 @@ use super::message_protection::LOST_SESSION;
 use super::outgoing_requests::Outgoing;
 use super::pending_requests::Job;
 use super::{Channel, Event};
-use crate::error::{Error, Malformed, NtStatus, Operation, Result};
+use crate::error::{Defect, Error, Malformed, NtStatus, Operation, Result};
 use crate::monotonic_time::Time;
 use crate::session::{Answer, Carried, Control, Lost, Prepared, Request, TreeId, says_replay};
 use crate::wire::{HEADER_LENGTH, Header, Message as _, flags};
@@ -198,10 +198,9 @@ impl Channel {
 fn distance_to_next(distance: u32, length: usize) -> Result<usize> {
     /// A reply has at least two bytes behind its header.
     const REPLY_MIN: usize = HEADER_LENGTH + 2;
-    let problem = "the distance to the next reply is wrong";
     let malformed = Malformed {
-        message: "chain of replies",
-        problem,
+        message: "SMB2 Packet Header",
+        defect: Defect::Invalid("NextCommand"),
     };
     usize::try_from(distance)
         .ok()

@@ -127,8 +127,8 @@ impl Channel {
             Some(exported) => Some(channel_signer(agreed, exported, &handshake.preauth)?),
             None if guest => None,
             None => {
-                let problem = "the mechanism ended without a session key";
-                return Err(Error::Authentication(Arc::from(Box::from(problem))));
+                let problem = Error::InvalidRequest(say("invalid-request.session-key"));
+                return Err(Error::Authentication(Arc::new(problem)));
             }
         };
         if let Some(signer) = &signer {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Malformed, Result};
+use crate::error::{Defect, Malformed, Result};
 use crate::payload_block_pool::{Block, HEADROOM_BYTES, Reservation, TAILROOM_BYTES};
 use crate::wire::{
     HEADER_LENGTH, Header, Message as _, PREFIX_LENGTH, READ_DATA_OFFSET, TransformHeader,
@@ -118,16 +118,16 @@ impl Receive {
     fn read_head(&mut self) -> Result<Progress> {
         let (prefix, header) = self.head.split_at(PREFIX_LENGTH);
         let length = frame_length([prefix[0], prefix[1], prefix[2], prefix[3]])?;
-        let malformed = |problem| Malformed {
-            message: "frame",
-            problem,
+        let malformed = |defect| Malformed {
+            message: "Direct TCP Packet",
+            defect,
         };
         let (envelope, length) = if TransformHeader::begins(header) {
             let transform = TransformHeader::decode(header)?;
             let sealed = length.checked_sub(TransformHeader::LENGTH);
             let stated = usize::try_from(transform.message_length).ok();
             if sealed.is_none() || sealed != stated {
-                return Err(malformed("it is not as long as its transform header says").into());
+                return Err(malformed(Defect::Invalid("OriginalMessageSize")).into());
             }
             self.begun = PREFIX_LENGTH + TransformHeader::LENGTH..HEAD;
             (Envelope::Sealed(transform), sealed.unwrap_or_default())
@@ -136,7 +136,7 @@ impl Receive {
             (Envelope::Plain(Header::decode(header)?), length)
         };
         if length < HEADER_LENGTH + BODY_MIN {
-            return Err(malformed("it is shorter than any message").into());
+            return Err(malformed(Defect::Truncated).into());
         }
         self.envelope = Some(envelope);
         Ok(Progress::Head(envelope, length))

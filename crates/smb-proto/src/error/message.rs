@@ -4,16 +4,21 @@ use std::fmt;
 
 use locale::{Language, Message, say};
 
-use super::{Error, FileProblem, Malformed, Operation};
+use super::{Defect, Error, FileProblem, Malformed, Operation};
 
 impl Malformed {
-    /// What is wrong, as something that can be said in any language. What it names are parts of messages as the
-    /// specification has them, in English.
+    /// What is wrong, as something that can be said in any language. Names of the specification stay as they are.
     #[must_use]
     pub fn message(&self) -> Message {
-        say("error-protocol.malformed-part")
+        let (id, field) = match self.defect {
+            Defect::Truncated => ("malformed.truncated", None),
+            Defect::Invalid(field) => ("malformed.invalid", Some(field)),
+            Defect::OutOfBounds(field) => ("malformed.out-of-bounds", Some(field)),
+            Defect::TooLarge(field) => ("malformed.too-large", Some(field)),
+        };
+        say(id)
             .with("part", self.message)
-            .with("problem", self.problem)
+            .with_known("field", field)
     }
 }
 
@@ -72,7 +77,7 @@ impl Error {
                 .with("path", path)
                 .with("problem", problem.message()),
             Self::InvalidRequest(problem) => {
-                say("error-protocol.invalid-request").with("problem", problem)
+                say("error-protocol.invalid-request").with("problem", problem.clone())
             }
             Self::Source(_) => say("error-protocol.source"),
             Self::Cancelled => say("error-protocol.cancelled"),
@@ -84,6 +89,12 @@ fn waited(id: &'static str, seconds: u64, waiting_for: Operation) -> Message {
     say(id)
         .count("seconds", seconds)
         .with("operation", waiting_for.message())
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.say(&self.message()))
+    }
 }
 
 impl fmt::Display for Error {

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
+use locale::say;
+
 use super::locked_state::{Appetite, Calls, FileRecord, Lost, State};
 use super::request_codec::{self, Prepared};
 use super::request_types::{Access, CreateOptions, Created, Reply, Request};
@@ -116,9 +118,7 @@ fn check(links: &[Request]) -> Result<()> {
     if file.is_some() && fits && links[1..].iter().all(about_it) {
         return Ok(());
     }
-    Err(Error::InvalidRequest(
-        "these requests cannot be chained".into(),
-    ))
+    Err(Error::InvalidRequest(say("invalid-request.chain")))
 }
 
 /// Builds the messages; there is a credit for each of them.

@@ -42,6 +42,8 @@ pub(crate) use request_codec::{LISTING_BYTES_MAX, Prepared};
 pub(crate) use retry_after_loss::{Tries, loss, says_replay};
 pub(crate) use submitted_request::Control;
 
+use locale::say;
+
 use crate::error::{Error, NtStatus, Result};
 use crate::monotonic_time::Time;
 use crate::payload_block_pool::{BlockPool, Payload};
@@ -118,15 +120,18 @@ impl Session {
     /// A session that is not logged in yet: the first channel does that, later ones bind to it.
     /// READs land in blocks of `pool`.
     pub fn new(settings: SessionSettings, pool: BlockPool) -> Result<Self> {
-        let invalid = |problem: &str| Err(Error::InvalidRequest(problem.into()));
+        let invalid = |names: &str| {
+            let problem = say("invalid-request.settings").with("names", names);
+            Err(Error::InvalidRequest(problem))
+        };
         if settings.dialects.is_empty() || settings.signing_algorithms.is_empty() {
-            return invalid("there is no dialect or no signing algorithm to offer");
+            return invalid("dialects, signing_algorithms");
         }
         if settings.encryption == EncryptionPolicy::Required && settings.ciphers.is_empty() {
-            return invalid("everything is to be encrypted, and there is no cipher to offer");
+            return invalid("ciphers");
         }
         if settings.chunk_bytes_max == 0 || settings.depth_requests_max == 0 {
-            return invalid("a session needs chunks and depth above zero");
+            return invalid("chunk_bytes_max, depth_requests_max");
         }
         let state = State::new(&settings);
         let shared = Shared {

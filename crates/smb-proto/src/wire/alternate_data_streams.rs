@@ -2,7 +2,7 @@
 
 use bytes::BufMut as _;
 
-use super::{Malformed, Message, Reader, index, length32, utf16};
+use super::{Defect, Malformed, Message, Reader, index, length32, utf16};
 
 /// FileStreamInformation: the names of all data streams of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl StreamInformation {
 }
 
 impl Message<'_> for StreamInformation {
-    const NAME: &'static str = "streams of a file";
+    const NAME: &'static str = "FileStreamInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -57,11 +57,11 @@ impl Message<'_> for StreamInformation {
                 return Ok(Self { names });
             }
             if next < Self::FIXED {
-                return Err(reader.malformed("an entry lies in the one before"));
+                return Err(reader.malformed(Defect::OutOfBounds("NextEntryOffset")));
             }
             rest = rest
                 .get(next..)
-                .ok_or_else(|| reader.malformed("an entry lies behind its end"))?;
+                .ok_or_else(|| reader.malformed(Defect::OutOfBounds("NextEntryOffset")))?;
         }
     }
 }

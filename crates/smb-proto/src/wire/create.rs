@@ -4,7 +4,7 @@ use bytes::BufMut as _;
 
 use super::file_id_and_times::{decode_times, encode_times};
 use super::{FileId, HEADER_LENGTH, Message, Reader, index, length16, length32, pad_to_8};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 use crate::session::FileTimes;
 
 /// More create contexts than this in one message are refused.
@@ -60,7 +60,7 @@ fn decode_create_contexts<'a>(
     while !bytes.is_empty() {
         let mut reader = Reader::new(message, bytes);
         if contexts.len() == CONTEXTS_MAX {
-            return Err(reader.malformed("there are too many contexts"));
+            return Err(reader.malformed(Defect::TooLarge("Next")));
         }
         let next = index(reader.u32()?);
         let name_offset = usize::from(reader.u16()?);
@@ -78,7 +78,7 @@ fn decode_create_contexts<'a>(
                 .checked_add(length)
                 .filter(|_| offset >= 16 || length == 0);
             end.and_then(|end| own.get(offset..end))
-                .ok_or_else(|| reader.malformed("a context refers beyond itself"))
+                .ok_or_else(|| reader.malformed(Defect::OutOfBounds("DataOffset")))
         };
         let name = part(name_offset, name_length)?;
         let data = if data_length == 0 {
@@ -91,11 +91,11 @@ fn decode_create_contexts<'a>(
             break;
         }
         if !next.is_multiple_of(8) || next < 16 {
-            return Err(reader.malformed("a context's distance to the next is wrong"));
+            return Err(reader.malformed(Defect::Invalid("Next")));
         }
         bytes = bytes
             .get(next..)
-            .ok_or_else(|| reader.malformed("a context is cut off"))?;
+            .ok_or_else(|| reader.malformed(Defect::OutOfBounds("Next")))?;
     }
     Ok(contexts)
 }
@@ -149,7 +149,7 @@ impl CreateRequest<'_> {
 }
 
 impl<'a> Message<'a> for CreateRequest<'a> {
-    const NAME: &'static str = "CREATE request";
+    const NAME: &'static str = "CREATE Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -201,7 +201,7 @@ impl<'a> Message<'a> for CreateRequest<'a> {
         let name_length = u32::from(reader.u16()?);
         let contexts_offset = reader.u32()?;
         let contexts_length = reader.u32()?;
-        let contexts = reader.referred(contexts_offset, contexts_length)?;
+        let contexts = reader.referred("CreateContextsOffset", contexts_offset, contexts_length)?;
         Ok(Self {
             oplock_level,
             access,
@@ -209,7 +209,7 @@ impl<'a> Message<'a> for CreateRequest<'a> {
             share_access,
             disposition,
             options,
-            name: reader.referred(name_offset, name_length)?,
+            name: reader.referred("NameOffset", name_offset, name_length)?,
             contexts: decode_create_contexts(Self::NAME, contexts)?,
         })
     }
@@ -237,7 +237,7 @@ pub struct CreateResponse<'a> {
 }
 
 impl<'a> Message<'a> for CreateResponse<'a> {
-    const NAME: &'static str = "CREATE reply";
+    const NAME: &'static str = "CREATE Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let mut contexts = Vec::new();
@@ -275,7 +275,7 @@ impl<'a> Message<'a> for CreateResponse<'a> {
         let file = FileId::decode(&mut reader)?;
         let contexts_offset = reader.u32()?;
         let contexts_length = reader.u32()?;
-        let contexts = reader.referred(contexts_offset, contexts_length)?;
+        let contexts = reader.referred("CreateContextsOffset", contexts_offset, contexts_length)?;
         let contexts = decode_create_contexts(Self::NAME, contexts)?;
         Ok(Self {
             oplock_level,

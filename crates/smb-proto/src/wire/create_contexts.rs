@@ -45,7 +45,7 @@ pub struct MaximalAccess {
 }
 
 impl Message<'_> for MaximalAccess {
-    const NAME: &'static str = "maximal access";
+    const NAME: &'static str = "SMB2_CREATE_QUERY_MAXIMAL_ACCESS_RESPONSE";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32_le(self.status);
@@ -71,7 +71,7 @@ pub struct DiskId {
 }
 
 impl Message<'_> for DiskId {
-    const NAME: &'static str = "disk id";
+    const NAME: &'static str = "SMB2_CREATE_QUERY_ON_DISK_ID";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64_le(self.file);
@@ -121,7 +121,7 @@ impl LeaseContext {
 }
 
 impl Message<'_> for LeaseContext {
-    const NAME: &'static str = "lease context";
+    const NAME: &'static str = "SMB2_CREATE_REQUEST_LEASE";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_slice(&self.key);
@@ -171,7 +171,7 @@ pub struct DurableRequest {
 }
 
 impl Message<'_> for DurableRequest {
-    const NAME: &'static str = "durable handle request";
+    const NAME: &'static str = "SMB2_CREATE_DURABLE_HANDLE_REQUEST_V2";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32_le(self.timeout_ms);
@@ -207,7 +207,7 @@ impl DurableGrant {
 }
 
 impl Message<'_> for DurableGrant {
-    const NAME: &'static str = "durable handle grant";
+    const NAME: &'static str = "SMB2_CREATE_DURABLE_HANDLE_RESPONSE_V2";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32_le(self.timeout_ms);
@@ -235,7 +235,7 @@ pub struct DurableReconnect {
 }
 
 impl Message<'_> for DurableReconnect {
-    const NAME: &'static str = "durable handle reconnect";
+    const NAME: &'static str = "SMB2_CREATE_DURABLE_HANDLE_RECONNECT_V2";
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.file.encode(out);

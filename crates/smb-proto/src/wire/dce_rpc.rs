@@ -5,7 +5,7 @@
 use bytes::BufMut as _;
 
 use super::{Message, Reader, index, length16, length32, utf16};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 
 /// The pipe on which a server answers questions about itself.
 pub const SERVER_SERVICE_PIPE: &str = "srvsvc";
@@ -61,19 +61,19 @@ struct Head {
 fn unpack<'a>(name: &'static str, bytes: &'a [u8]) -> Result<(Head, Reader<'a>), Malformed> {
     let mut reader = Reader::new(name, bytes);
     if reader.array()? != [5, 0] {
-        return Err(reader.malformed("it is of another version of RPC"));
+        return Err(reader.malformed(Defect::Invalid("rpc_vers")));
     }
     let [kind, flags] = reader.array()?;
     if reader.array()? != LITTLE_ENDIAN {
-        return Err(reader.malformed("its numbers are not little-endian"));
+        return Err(reader.malformed(Defect::Invalid("packed_drep")));
     }
     let length = usize::from(reader.u16()?);
     if reader.u16()? != 0 {
-        return Err(reader.malformed("it proves who asks, which nobody wanted"));
+        return Err(reader.malformed(Defect::Invalid("auth_length")));
     }
     let call = reader.u32()?;
     let body = bytes.get(HEAD_BYTES..length);
-    let body = body.ok_or_else(|| reader.malformed("it is not as long as it says"))?;
+    let body = body.ok_or_else(|| reader.malformed(Defect::OutOfBounds("frag_length")))?;
     Ok((Head { kind, flags, call }, Reader::new(name, body)))
 }
 
@@ -105,7 +105,7 @@ impl Message<'_> for RpcBind {
         reader.skip(16)?;
         let syntaxes = (reader.array()?, reader.array()?);
         if head.kind != kind::BIND || syntaxes != (SERVER_SERVICE, NDR) {
-            return Err(reader.malformed("it is something else"));
+            return Err(reader.malformed(Defect::Invalid("PTYPE")));
         }
         Ok(Self { call: head.call })
     }
@@ -121,7 +121,7 @@ pub struct RpcBindReply {
 }
 
 impl Message<'_> for RpcBindReply {
-    const NAME: &'static str = "RPC bind reply";
+    const NAME: &'static str = "RPC bind_ack";
 
     fn encode(&self, out: &mut Vec<u8>) {
         if !self.accepted {
@@ -150,7 +150,7 @@ impl Message<'_> for RpcBindReply {
                     accepted: false,
                 });
             }
-            _ => return Err(reader.malformed("it is something else")),
+            _ => return Err(reader.malformed(Defect::Invalid("PTYPE"))),
         }
         reader.skip(8)?;
         let address = usize::from(reader.u16()?);
@@ -178,7 +178,7 @@ pub struct RpcCall<'a> {
 }
 
 impl<'a> Message<'a> for RpcCall<'a> {
-    const NAME: &'static str = "RPC call";
+    const NAME: &'static str = "RPC Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         packet(out, kind::REQUEST, self.call, |out| {
@@ -192,7 +192,7 @@ impl<'a> Message<'a> for RpcCall<'a> {
     fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let (head, mut reader) = unpack(Self::NAME, bytes)?;
         if head.kind != kind::REQUEST {
-            return Err(reader.malformed("it is something else"));
+            return Err(reader.malformed(Defect::Invalid("PTYPE")));
         }
         reader.skip(6)?;
         Ok(Self {
@@ -215,7 +215,7 @@ pub struct RpcReply<'a> {
 }
 
 impl<'a> Message<'a> for RpcReply<'a> {
-    const NAME: &'static str = "RPC reply";
+    const NAME: &'static str = "RPC response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -242,7 +242,7 @@ impl<'a> Message<'a> for RpcReply<'a> {
         let results = match head.kind {
             kind::RESPONSE => Ok(&reader.body[reader.at..]),
             kind::FAULT => Err(reader.u32()?),
-            _ => return Err(reader.malformed("it is something else")),
+            _ => return Err(reader.malformed(Defect::Invalid("PTYPE"))),
         };
         Ok(Self {
             call: head.call,
@@ -268,7 +268,7 @@ impl ShareEnumArguments {
 }
 
 impl Message<'_> for ShareEnumArguments {
-    const NAME: &'static str = "arguments of NetrShareEnum";
+    const NAME: &'static str = "NetrShareEnum Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -288,7 +288,7 @@ impl Message<'_> for ShareEnumArguments {
         let server = pointed(&mut reader)?;
         let levels = (reader.u32()?, reader.u32()?);
         if levels != (Self::LEVEL, Self::LEVEL) {
-            return Err(reader.malformed("it asks for something else"));
+            return Err(reader.malformed(Defect::Invalid("Level")));
         }
         reader.skip(16)?;
         let resume = match reader.u32()? {
@@ -334,7 +334,7 @@ impl ShareEnumResults {
 }
 
 impl Message<'_> for ShareEnumResults {
-    const NAME: &'static str = "results of NetrShareEnum";
+    const NAME: &'static str = "NetrShareEnum Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -364,7 +364,7 @@ impl Message<'_> for ShareEnumResults {
         let mut reader = Reader::new(Self::NAME, bytes);
         let levels = (reader.u32()?, reader.u32()?);
         if levels != (ShareEnumArguments::LEVEL, ShareEnumArguments::LEVEL) {
-            return Err(reader.malformed("it is of another level"));
+            return Err(reader.malformed(Defect::Invalid("Level")));
         }
         let shares = match reader.u32()? {
             0 => Vec::new(),
@@ -389,11 +389,11 @@ fn share_records(reader: &mut Reader<'_>) -> Result<Vec<ShareRecord>, Malformed>
     if reader.u32()? == 0 {
         return match count {
             0 => Ok(Vec::new()),
-            _ => Err(reader.malformed("it has no list")),
+            _ => Err(reader.malformed(Defect::Invalid("EntriesRead"))),
         };
     }
     if reader.u32()? != count {
-        return Err(reader.malformed("it has a list of another length"));
+        return Err(reader.malformed(Defect::Invalid("EntriesRead")));
     }
     // First what has a fixed length, then the texts; a count that is a lie runs out of bytes.
     let mut fixed = Vec::new();
@@ -434,10 +434,10 @@ pub(super) fn text(reader: &mut Reader<'_>) -> Result<String, Malformed> {
     let offset = reader.u32()?;
     let units = reader.u32()?;
     if offset != 0 || units > room {
-        return Err(reader.malformed("a text is longer than its room"));
+        return Err(reader.malformed(Defect::Invalid("actual_count")));
     }
     let length = index(units).checked_mul(2);
-    let length = length.ok_or_else(|| reader.malformed("a text is too long"))?;
+    let length = length.ok_or_else(|| reader.malformed(Defect::TooLarge("actual_count")))?;
     let mut text = utf16::decode(reader.bytes(length)?);
     // A server of Go's pads it with more than one.
     if let Some(end) = text.find('\0') {

@@ -4,7 +4,7 @@
 use bytes::BufMut as _;
 
 use super::{Message, Reader, length16, utf16};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 
 /// The input (2.2.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Referral {
         let mut reader = Reader::new(ReferralResponse::NAME, bytes);
         let version = reader.u16()?;
         if ![3, 4].contains(&version) {
-            return Err(reader.malformed("it has an entry of a version that was not asked for"));
+            return Err(reader.malformed(Defect::Invalid("VersionNumber")));
         }
         let size = usize::from(reader.u16()?);
         let is_root = reader.u16()? == Self::ROOT;
@@ -158,6 +158,6 @@ fn text(reader: &Reader<'_>, at: usize) -> Result<String, Malformed> {
     let end = utf16::units(bytes)
         .take(UNITS_MAX)
         .position(|unit| unit == 0);
-    let end = end.ok_or_else(|| reader.malformed("a path in it has no end"))?;
+    let end = end.ok_or_else(|| reader.malformed(Defect::OutOfBounds("NetworkAddressOffset")))?;
     Ok(utf16::decode(&bytes[..end * 2]))
 }

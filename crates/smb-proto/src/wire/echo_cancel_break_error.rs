@@ -7,11 +7,11 @@ use crate::error::Malformed;
 
 super::session_setup_and_tree_connect::empty_message! {
     /// ECHO request.
-    EchoRequest, "ECHO request";
+    EchoRequest, "ECHO Request";
     /// ECHO reply.
-    EchoResponse, "ECHO reply";
+    EchoResponse, "ECHO Response";
     /// CANCEL request; it has no reply of its own.
-    CancelRequest, "CANCEL request";
+    CancelRequest, "CANCEL Request";
 }
 
 /// What a server sends instead of a reply when it refuses, and as an interim.
@@ -24,7 +24,7 @@ pub struct ErrorResponse<'a> {
 }
 
 impl<'a> Message<'a> for ErrorResponse<'a> {
-    const NAME: &'static str = "error reply";
+    const NAME: &'static str = "ERROR Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(9);
@@ -58,7 +58,7 @@ pub struct OplockBreakNotice {
 }
 
 impl Message<'_> for OplockBreakNotice {
-    const NAME: &'static str = "oplock break";
+    const NAME: &'static str = "OPLOCK_BREAK Notification";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(24);
@@ -100,7 +100,7 @@ impl LeaseBreakNotice {
 }
 
 impl Message<'_> for LeaseBreakNotice {
-    const NAME: &'static str = "lease break";
+    const NAME: &'static str = "LEASE_BREAK Notification";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(44);
@@ -137,7 +137,7 @@ pub struct LeaseBreakAcknowledgement {
 }
 
 impl Message<'_> for LeaseBreakAcknowledgement {
-    const NAME: &'static str = "lease break acknowledgement";
+    const NAME: &'static str = "LEASE_BREAK Acknowledgment";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(36);

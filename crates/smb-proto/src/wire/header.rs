@@ -3,7 +3,7 @@
 use bytes::BufMut as _;
 
 use super::{Message, Reader};
-use crate::error::{Malformed, NtStatus};
+use crate::error::{Defect, Malformed, NtStatus};
 
 /// Bytes of the header.
 pub const HEADER_LENGTH: usize = 64;
@@ -189,7 +189,7 @@ impl Header {
 }
 
 impl Message<'_> for Header {
-    const NAME: &'static str = "header";
+    const NAME: &'static str = "SMB2 Packet Header";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_slice(&self.to_bytes());
@@ -198,7 +198,7 @@ impl Message<'_> for Header {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(Self::NAME, bytes);
         if reader.array()? != PROTOCOL {
-            return Err(reader.malformed("it does not start with FE 'SMB'"));
+            return Err(reader.malformed(Defect::Invalid("ProtocolId")));
         }
         reader.structure_size(64)?;
         Ok(Self {
@@ -226,8 +226,8 @@ pub fn frame_prefix(length: usize) -> [u8; PREFIX_LENGTH] {
 pub fn frame_length(prefix: [u8; PREFIX_LENGTH]) -> Result<usize, Malformed> {
     if prefix[0] != 0 {
         return Err(Malformed {
-            message: "frame",
-            problem: "its first byte is not zero",
+            message: "Direct TCP Packet",
+            defect: Defect::Invalid("Zero"),
         });
     }
     Ok(super::index(u32::from_be_bytes(prefix)))

@@ -5,7 +5,7 @@ use bytes::BufMut as _;
 
 use super::file_id_and_times::{decode_times, encode_times};
 use super::{FileId, HEADER_LENGTH, Message, Reader, index, length32, utf16};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 use crate::session::FileTimes;
 
 /// Information types and classes.
@@ -55,7 +55,7 @@ impl AllInformation {
 }
 
 impl Message<'_> for AllInformation {
-    const NAME: &'static str = "all information of a file";
+    const NAME: &'static str = "FileAllInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[0; Self::PATH_AT]);
@@ -70,7 +70,7 @@ impl Message<'_> for AllInformation {
         let length = super::index(reader.u32()?);
         let path = reader.bytes(length)?;
         if !path.len().is_multiple_of(2) {
-            return Err(reader.malformed("its path has half a letter"));
+            return Err(reader.malformed(Defect::Invalid("FileNameLength")));
         }
         Ok(Self {
             path: utf16::decode(path),
@@ -103,7 +103,7 @@ macro_rules! buffer_response {
                 reader.structure_size(9)?;
                 let offset = u32::from(reader.u16()?);
                 let length = reader.u32()?;
-                Ok(Self { data: reader.referred(offset, length)? })
+                Ok(Self { data: reader.referred("OutputBufferOffset", offset, length)? })
             }
         }
     )*};
@@ -111,9 +111,9 @@ macro_rules! buffer_response {
 
 buffer_response! {
     /// QUERY_DIRECTORY reply.
-    QueryDirectoryResponse, "QUERY_DIRECTORY reply";
+    QueryDirectoryResponse, "QUERY_DIRECTORY Response";
     /// QUERY_INFO reply.
-    QueryInfoResponse, "QUERY_INFO reply";
+    QueryInfoResponse, "QUERY_INFO Response";
 }
 
 /// QUERY_INFO request.
@@ -134,7 +134,7 @@ pub struct QueryInfoRequest<'a> {
 }
 
 impl<'a> Message<'a> for QueryInfoRequest<'a> {
-    const NAME: &'static str = "QUERY_INFO request";
+    const NAME: &'static str = "QUERY_INFO Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(41);
@@ -170,7 +170,7 @@ impl<'a> Message<'a> for QueryInfoRequest<'a> {
         let additional = reader.u32()?;
         reader.skip(4)?;
         let file = FileId::decode(&mut reader)?;
-        let input = reader.referred(offset, length)?;
+        let input = reader.referred("InputBufferOffset", offset, length)?;
         Ok(Self {
             kind,
             class,
@@ -198,7 +198,7 @@ pub struct SetInfoRequest<'a> {
 }
 
 impl<'a> Message<'a> for SetInfoRequest<'a> {
-    const NAME: &'static str = "SET_INFO request";
+    const NAME: &'static str = "SET_INFO Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(33);
@@ -231,7 +231,7 @@ impl<'a> Message<'a> for SetInfoRequest<'a> {
             class,
             additional,
             file,
-            data: reader.referred(offset, length)?,
+            data: reader.referred("BufferOffset", offset, length)?,
         })
     }
 }
@@ -241,7 +241,7 @@ impl<'a> Message<'a> for SetInfoRequest<'a> {
 pub struct SetInfoResponse;
 
 impl Message<'_> for SetInfoResponse {
-    const NAME: &'static str = "SET_INFO reply";
+    const NAME: &'static str = "SET_INFO Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(2);
@@ -263,7 +263,7 @@ pub struct BasicInformation {
 }
 
 impl Message<'_> for BasicInformation {
-    const NAME: &'static str = "basic information";
+    const NAME: &'static str = "FileBasicInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         encode_times(self.times, out);
@@ -296,7 +296,7 @@ pub struct StandardInformation {
 }
 
 impl Message<'_> for StandardInformation {
-    const NAME: &'static str = "standard information";
+    const NAME: &'static str = "FileStandardInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64_le(self.allocation);
@@ -333,7 +333,7 @@ pub struct EndOfFileInformation {
 }
 
 impl Message<'_> for EndOfFileInformation {
-    const NAME: &'static str = "end-of-file information";
+    const NAME: &'static str = "FileEndOfFileInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64_le(self.size);
@@ -354,7 +354,7 @@ pub struct DispositionInformation {
 }
 
 impl Message<'_> for DispositionInformation {
-    const NAME: &'static str = "disposition information";
+    const NAME: &'static str = "FileDispositionInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u8(self.delete.into());
@@ -377,7 +377,7 @@ pub struct RenameInformation<'a> {
 }
 
 impl<'a> Message<'a> for RenameInformation<'a> {
-    const NAME: &'static str = "rename information";
+    const NAME: &'static str = "FileRenameInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         const HEAD: usize = 20;
@@ -418,7 +418,7 @@ pub struct FsFullSizeInformation {
 }
 
 impl Message<'_> for FsFullSizeInformation {
-    const NAME: &'static str = "file system size";
+    const NAME: &'static str = "FileFsFullSizeInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64_le(self.total_units);
@@ -459,7 +459,7 @@ impl FsAttributeInformation<'_> {
 }
 
 impl<'a> Message<'a> for FsAttributeInformation<'a> {
-    const NAME: &'static str = "file system attributes";
+    const NAME: &'static str = "FileFsAttributeInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32_le(self.attributes);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use bytes::BufMut as _;
 
 use super::{FileId, HEADER_LENGTH, Message, Reader, index, length16, length32};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 
 /// Control codes.
 pub mod control {
@@ -49,7 +49,7 @@ pub struct IoctlRequest<'a> {
 }
 
 impl<'a> Message<'a> for IoctlRequest<'a> {
-    const NAME: &'static str = "IOCTL request";
+    const NAME: &'static str = "IOCTL Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(57);
@@ -87,7 +87,7 @@ impl<'a> Message<'a> for IoctlRequest<'a> {
         Ok(Self {
             control,
             file,
-            input: reader.referred(offset, length)?,
+            input: reader.referred("InputOffset", offset, length)?,
             output_max,
         })
     }
@@ -105,7 +105,7 @@ pub struct IoctlResponse<'a> {
 }
 
 impl<'a> Message<'a> for IoctlResponse<'a> {
-    const NAME: &'static str = "IOCTL reply";
+    const NAME: &'static str = "IOCTL Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(49);
@@ -133,7 +133,7 @@ impl<'a> Message<'a> for IoctlResponse<'a> {
         Ok(Self {
             control,
             file,
-            output: reader.referred(offset, length)?,
+            output: reader.referred("OutputOffset", offset, length)?,
         })
     }
 }
@@ -221,7 +221,7 @@ impl NetworkInterfaces {
 }
 
 impl Message<'_> for NetworkInterfaces {
-    const NAME: &'static str = "interface list";
+    const NAME: &'static str = "NETWORK_INTERFACE_INFO";
 
     fn encode(&self, out: &mut Vec<u8>) {
         for (position, interface) in self.interfaces.iter().enumerate() {
@@ -234,7 +234,7 @@ impl Message<'_> for NetworkInterfaces {
         while !bytes.is_empty() {
             let mut reader = Reader::new(Self::NAME, bytes);
             if interfaces.len() == Self::COUNT_MAX {
-                return Err(reader.malformed("it is too long"));
+                return Err(reader.malformed(Defect::TooLarge("Next")));
             }
             let next = index(reader.u32()?);
             interfaces.push(InterfaceRecord::decode(&mut reader)?);
@@ -242,10 +242,10 @@ impl Message<'_> for NetworkInterfaces {
                 break;
             }
             if next < InterfaceRecord::LENGTH {
-                return Err(reader.malformed("an entry overlaps the next"));
+                return Err(reader.malformed(Defect::OutOfBounds("Next")));
             }
             let rest = bytes.get(next..).filter(|rest| !rest.is_empty());
-            bytes = rest.ok_or_else(|| reader.malformed("an entry is cut off"))?;
+            bytes = rest.ok_or_else(|| reader.malformed(Defect::OutOfBounds("Next")))?;
         }
         Ok(Self { interfaces })
     }
@@ -265,7 +265,7 @@ pub struct ValidateNegotiateRequest {
 }
 
 impl Message<'_> for ValidateNegotiateRequest {
-    const NAME: &'static str = "VALIDATE_NEGOTIATE request";
+    const NAME: &'static str = "VALIDATE_NEGOTIATE_INFO Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32_le(self.capabilities);
@@ -307,7 +307,7 @@ pub struct ValidateNegotiateResponse {
 }
 
 impl Message<'_> for ValidateNegotiateResponse {
-    const NAME: &'static str = "VALIDATE_NEGOTIATE reply";
+    const NAME: &'static str = "VALIDATE_NEGOTIATE_INFO Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32_le(self.capabilities);
@@ -335,7 +335,7 @@ pub struct ResumeKey {
 }
 
 impl Message<'_> for ResumeKey {
-    const NAME: &'static str = "resume key";
+    const NAME: &'static str = "SRV_REQUEST_RESUME_KEY";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_slice(&self.key);
@@ -371,7 +371,7 @@ pub struct CopyChunks {
 }
 
 impl Message<'_> for CopyChunks {
-    const NAME: &'static str = "COPYCHUNK request";
+    const NAME: &'static str = "SRV_COPYCHUNK_COPY";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_slice(&self.key);
@@ -416,7 +416,7 @@ pub struct CopyChunksDone {
 }
 
 impl Message<'_> for CopyChunksDone {
-    const NAME: &'static str = "COPYCHUNK reply";
+    const NAME: &'static str = "SRV_COPYCHUNK_RESPONSE";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32_le(self.chunks);
@@ -448,7 +448,7 @@ impl FileRange {
 }
 
 impl Message<'_> for FileRange {
-    const NAME: &'static str = "range of a file";
+    const NAME: &'static str = "FILE_ALLOCATED_RANGE_BUFFER";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64_le(self.range.start);
@@ -461,7 +461,7 @@ impl Message<'_> for FileRange {
         let end = start
             .checked_add(length)
             .filter(|end| i64::try_from(*end).is_ok());
-        let end = end.ok_or_else(|| reader.malformed("it ends behind every file"))?;
+        let end = end.ok_or_else(|| reader.malformed(Defect::TooLarge("Length")))?;
         Ok(Self { range: start..end })
     }
 }
@@ -481,7 +481,7 @@ pub struct ExtentsToDuplicate {
 }
 
 impl Message<'_> for ExtentsToDuplicate {
-    const NAME: &'static str = "extents to duplicate";
+    const NAME: &'static str = "DUPLICATE_EXTENTS_DATA";
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.source.encode(out);

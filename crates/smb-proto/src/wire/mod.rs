@@ -81,7 +81,7 @@ pub use srvsvc_open_files_and_share_path::{
 };
 pub use transform_header::TransformHeader;
 
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 
 /// The body of a message, or a structure inside one.
 pub trait Message<'a>: Sized {
@@ -250,10 +250,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn malformed(&self, problem: &'static str) -> Malformed {
+    fn malformed(&self, defect: Defect) -> Malformed {
         Malformed {
             message: self.message,
-            problem,
+            defect,
         }
     }
 
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
         let rest = &self.body[self.at..];
         let bytes = rest
             .get(..length)
-            .ok_or_else(|| self.malformed("it is too short"))?;
+            .ok_or_else(|| self.malformed(Defect::Truncated))?;
         self.at += length;
         Ok(bytes)
     }
@@ -295,14 +295,14 @@ impl<'a> Reader<'a> {
     fn structure_size(&mut self, expected: u16) -> Result<(), Malformed> {
         match self.u16()? {
             size if size == expected => Ok(()),
-            _ => Err(self.malformed("its StructureSize is wrong")),
+            _ => Err(self.malformed(Defect::Invalid("StructureSize"))),
         }
     }
 
     /// For requests: the filler byte that an odd StructureSize counts must be there.
     fn at_least(&self, length: usize) -> Result<(), Malformed> {
         if self.body.len() < length {
-            return Err(self.malformed("it is shorter than its StructureSize"));
+            return Err(self.malformed(Defect::Truncated));
         }
         Ok(())
     }
@@ -312,26 +312,31 @@ impl<'a> Reader<'a> {
     fn next_record(&self, next: usize) -> Result<&'a [u8], Malformed> {
         match self.body.get(next..) {
             _ if next == 0 => Ok(&[]),
-            _ if next < self.at => Err(self.malformed("an entry overlaps the next")),
+            _ if next < self.at => Err(self.malformed(Defect::OutOfBounds("NextEntryOffset"))),
             Some(rest) if !rest.is_empty() => Ok(rest),
-            _ => Err(self.malformed("an entry is cut off")),
+            _ => Err(self.malformed(Defect::OutOfBounds("NextEntryOffset"))),
         }
     }
 
-    /// What an offset (from the header) and a length refer to. It must lie behind all that was
+    /// What an offset (the field, from the header on) and a length refer to. It must lie behind all that was
     /// read so far, so call this when the fixed part has been read.
-    fn referred(&self, offset: u32, length: u32) -> Result<&'a [u8], Malformed> {
+    fn referred(
+        &self,
+        field: &'static str,
+        offset: u32,
+        length: u32,
+    ) -> Result<&'a [u8], Malformed> {
         if length == 0 {
             return Ok(&[]);
         }
         let start = index(offset)
             .checked_sub(HEADER_LENGTH)
             .filter(|start| *start >= self.at)
-            .ok_or_else(|| self.malformed("an offset points before the data"))?;
+            .ok_or_else(|| self.malformed(Defect::OutOfBounds(field)))?;
         start
             .checked_add(index(length))
             .and_then(|end| self.body.get(start..end))
-            .ok_or_else(|| self.malformed("a length reaches beyond the end"))
+            .ok_or_else(|| self.malformed(Defect::OutOfBounds(field)))
     }
 }
 

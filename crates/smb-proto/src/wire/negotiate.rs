@@ -3,7 +3,7 @@
 use bytes::BufMut as _;
 
 use super::{HEADER_LENGTH, Message, Reader, index, length16, length32, pad_to_8};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 
 /// Dialect revisions.
 pub mod dialect {
@@ -106,12 +106,12 @@ impl<'a> NegotiateContext<'a> {
     }
 
     fn decode(kind: u16, data: &'a [u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new("negotiate context", data);
+        let mut reader = Reader::new("NEGOTIATE_CONTEXT", data);
         Ok(match kind {
             1 => {
                 let count = reader.u16()?;
                 let salt_length = reader.u16()?;
-                let algorithms = numbers(&mut reader, count)?;
+                let algorithms = numbers("HashAlgorithmCount", &mut reader, count)?;
                 Self::Preauth {
                     algorithms,
                     salt: reader.bytes(usize::from(salt_length))?,
@@ -119,11 +119,10 @@ impl<'a> NegotiateContext<'a> {
             }
             2 | 8 => {
                 let count = reader.u16()?;
-                let list = numbers(&mut reader, count)?;
                 if kind == 2 {
-                    Self::Encryption(list)
+                    Self::Encryption(numbers("CipherCount", &mut reader, count)?)
                 } else {
-                    Self::Signing(list)
+                    Self::Signing(numbers("SigningAlgorithmCount", &mut reader, count)?)
                 }
             }
             5 => Self::NetName(data),
@@ -132,9 +131,13 @@ impl<'a> NegotiateContext<'a> {
     }
 }
 
-fn numbers(reader: &mut Reader<'_>, count: u16) -> Result<Vec<u16>, Malformed> {
+fn numbers(
+    field: &'static str,
+    reader: &mut Reader<'_>,
+    count: u16,
+) -> Result<Vec<u16>, Malformed> {
     if count > LIST_MAX {
-        return Err(reader.malformed("a list is too long"));
+        return Err(reader.malformed(Defect::TooLarge(field)));
     }
     (0..count).map(|_| reader.u16()).collect()
 }
@@ -157,11 +160,11 @@ fn decode_contexts<'a>(
     count: u16,
 ) -> Result<Vec<NegotiateContext<'a>>, Malformed> {
     if count > LIST_MAX {
-        return Err(reader.malformed("there are too many contexts"));
+        return Err(reader.malformed(Defect::TooLarge("NegotiateContextCount")));
     }
     let mut at = index(offset);
     if count > 0 && (!at.is_multiple_of(8) || at < HEADER_LENGTH + reader.at) {
-        return Err(reader.malformed("the offset of the contexts is wrong"));
+        return Err(reader.malformed(Defect::OutOfBounds("NegotiateContextOffset")));
     }
     let mut contexts = Vec::with_capacity(usize::from(count));
     for _ in 0..count {
@@ -192,7 +195,7 @@ pub struct NegotiateRequest<'a> {
 }
 
 impl<'a> Message<'a> for NegotiateRequest<'a> {
-    const NAME: &'static str = "NEGOTIATE request";
+    const NAME: &'static str = "NEGOTIATE Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -229,7 +232,7 @@ impl<'a> Message<'a> for NegotiateRequest<'a> {
         let offset = reader.u32()?;
         let count = reader.u16()?;
         reader.skip(2)?;
-        let dialects = numbers(&mut reader, dialect_count)?;
+        let dialects = numbers("DialectCount", &mut reader, dialect_count)?;
         let contexts = if dialects.contains(&dialect::SMB_3_1_1) {
             decode_contexts(&reader, offset, count)?
         } else {
@@ -271,7 +274,7 @@ pub struct NegotiateResponse<'a> {
 }
 
 impl<'a> Message<'a> for NegotiateResponse<'a> {
-    const NAME: &'static str = "NEGOTIATE reply";
+    const NAME: &'static str = "NEGOTIATE Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -329,7 +332,7 @@ impl<'a> Message<'a> for NegotiateResponse<'a> {
             read_bytes_max,
             write_bytes_max,
             system_time,
-            token: reader.referred(token_offset, token_length)?,
+            token: reader.referred("SecurityBufferOffset", token_offset, token_length)?,
             contexts,
         })
     }

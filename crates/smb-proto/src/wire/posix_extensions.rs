@@ -5,7 +5,7 @@ use bytes::BufMut as _;
 
 use super::file_id_and_times::{decode_times, encode_times};
 use super::{Message, Reader, index, length16, length32, pad_to_8, utf16};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 use crate::session::{DirectoryEntry, FileTimes, Posix};
 
 /// Names the version of the extensions, in NEGOTIATE and as the name of the context of a CREATE.
@@ -26,7 +26,7 @@ pub struct PosixCreateRequest {
 }
 
 impl Message<'_> for PosixCreateRequest {
-    const NAME: &'static str = "POSIX context of a CREATE request";
+    const NAME: &'static str = "SMB2_CREATE_POSIX Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32_le(self.mode);
@@ -80,14 +80,14 @@ fn sid<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Malformed> {
     let start = reader.at;
     let (revision, parts) = (reader.u8()?, reader.u8()?);
     if revision != REVISION || parts > SID_PARTS_MAX {
-        return Err(reader.malformed("a SID is none"));
+        return Err(reader.malformed(Defect::Invalid("SID")));
     }
     reader.at = start;
     reader.bytes(HEAD + 4 * usize::from(parts))
 }
 
 impl<'a> Message<'a> for PosixCreateResponse<'a> {
-    const NAME: &'static str = "POSIX context of a CREATE reply";
+    const NAME: &'static str = "SMB2_CREATE_POSIX Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.write(out);
@@ -147,7 +147,7 @@ impl<'a> PosixInformation<'a> {
 }
 
 impl<'a> Message<'a> for PosixInformation<'a> {
-    const NAME: &'static str = "POSIX information of a file";
+    const NAME: &'static str = "FilePosixInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.write(out);
@@ -227,7 +227,7 @@ pub struct PosixRecords<'a> {
 }
 
 impl<'a> Message<'a> for PosixRecords<'a> {
-    const NAME: &'static str = "folder entries of Unix";
+    const NAME: &'static str = "FilePosixInformation Entry";
 
     fn encode(&self, out: &mut Vec<u8>) {
         for (position, record) in self.records.iter().enumerate() {
@@ -273,7 +273,7 @@ impl ModeDescriptor {
 }
 
 impl Message<'_> for ModeDescriptor {
-    const NAME: &'static str = "descriptor of a mode";
+    const NAME: &'static str = "SECURITY_DESCRIPTOR";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_slice(&Self::HEAD);
@@ -286,7 +286,7 @@ impl Message<'_> for ModeDescriptor {
         let mut reader = Reader::new(Self::NAME, bytes);
         let head: [u8; Self::HEAD.len()] = reader.array()?;
         if head != Self::HEAD || reader.u32()? != Self::NFS || reader.u32()? != Self::MODE {
-            return Err(reader.malformed("it says more than a mode"));
+            return Err(reader.malformed(Defect::Invalid("Dacl")));
         }
         Ok(Self {
             mode: reader.u32()?,
@@ -326,7 +326,7 @@ impl LinkTarget<'_> {
 }
 
 impl<'a> Message<'a> for LinkTarget<'a> {
-    const NAME: &'static str = "target of a link";
+    const NAME: &'static str = "REPARSE_DATA_BUFFER";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let length = length16(self.path.len());
@@ -374,10 +374,10 @@ impl<'a> Message<'a> for LinkTarget<'a> {
             Self::OF_NFS if content.u64()? == Self::NFS_LINK => {
                 (LinkKind::Nfs, content.bytes(length - 8)?)
             }
-            _ => return Err(content.malformed("it is no link")),
+            _ => return Err(content.malformed(Defect::Invalid("ReparseTag"))),
         };
         if path.is_empty() || !path.len().is_multiple_of(2) {
-            return Err(content.malformed("it leads nowhere, or to half a letter"));
+            return Err(content.malformed(Defect::Invalid("SubstituteNameLength")));
         }
         Ok(Self { kind, path })
     }

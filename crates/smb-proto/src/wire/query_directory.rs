@@ -28,7 +28,7 @@ impl QueryDirectoryRequest<'_> {
 }
 
 impl<'a> Message<'a> for QueryDirectoryRequest<'a> {
-    const NAME: &'static str = "QUERY_DIRECTORY request";
+    const NAME: &'static str = "QUERY_DIRECTORY Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(33);
@@ -60,7 +60,7 @@ impl<'a> Message<'a> for QueryDirectoryRequest<'a> {
             class,
             flags,
             file,
-            pattern: reader.referred(offset, length)?,
+            pattern: reader.referred("FileNameOffset", offset, length)?,
             bytes_max,
         })
     }
@@ -180,7 +180,7 @@ pub struct DirectoryRecords<'a> {
 }
 
 impl<'a> Message<'a> for DirectoryRecords<'a> {
-    const NAME: &'static str = "folder entries";
+    const NAME: &'static str = "FileIdBothDirectoryInformation";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();

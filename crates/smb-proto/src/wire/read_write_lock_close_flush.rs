@@ -4,7 +4,7 @@ use bytes::BufMut as _;
 
 use super::file_id_and_times::{decode_times, encode_times};
 use super::{FileId, HEADER_LENGTH, Message, Reader, length32};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 use crate::session::FileTimes;
 
 /// Where a READ asks the server to put its data, from the header; it need not comply.
@@ -33,7 +33,7 @@ impl CloseRequest {
 }
 
 impl Message<'_> for CloseRequest {
-    const NAME: &'static str = "CLOSE request";
+    const NAME: &'static str = "CLOSE Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(24);
@@ -70,7 +70,7 @@ pub struct CloseResponse {
 }
 
 impl Message<'_> for CloseResponse {
-    const NAME: &'static str = "CLOSE reply";
+    const NAME: &'static str = "CLOSE Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(60);
@@ -105,7 +105,7 @@ pub struct FlushRequest {
 }
 
 impl Message<'_> for FlushRequest {
-    const NAME: &'static str = "FLUSH request";
+    const NAME: &'static str = "FLUSH Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(24);
@@ -125,7 +125,7 @@ impl Message<'_> for FlushRequest {
 
 super::session_setup_and_tree_connect::empty_message! {
     /// FLUSH reply.
-    FlushResponse, "FLUSH reply";
+    FlushResponse, "FLUSH Response";
 }
 
 /// LOCK request for one range (2.2.26).
@@ -147,7 +147,7 @@ pub const LOCK_EXCLUSIVE: u32 = 0x02 | 0x10;
 pub const LOCK_UNLOCK: u32 = 0x04;
 
 impl Message<'_> for LockRequest {
-    const NAME: &'static str = "LOCK request";
+    const NAME: &'static str = "LOCK Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(48);
@@ -165,7 +165,7 @@ impl Message<'_> for LockRequest {
         let mut reader = Reader::new(Self::NAME, bytes);
         reader.structure_size(48)?;
         if reader.u16()? != 1 {
-            return Err(reader.malformed("not one range"));
+            return Err(reader.malformed(Defect::Invalid("LockCount")));
         }
         reader.skip(4)?;
         let file = FileId::decode(&mut reader)?;
@@ -183,7 +183,7 @@ impl Message<'_> for LockRequest {
 
 super::session_setup_and_tree_connect::empty_message! {
     /// LOCK reply.
-    LockResponse, "LOCK reply";
+    LockResponse, "LOCK Response";
 }
 
 /// READ request.
@@ -198,7 +198,7 @@ pub struct ReadRequest {
 }
 
 impl Message<'_> for ReadRequest {
-    const NAME: &'static str = "READ request";
+    const NAME: &'static str = "READ Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(49);
@@ -250,7 +250,7 @@ impl ReadResponse<'_> {
 }
 
 impl<'a> Message<'a> for ReadResponse<'a> {
-    const NAME: &'static str = "READ reply";
+    const NAME: &'static str = "READ Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -271,7 +271,7 @@ impl<'a> Message<'a> for ReadResponse<'a> {
         reader.skip(8)?;
         Ok(Self {
             data_offset,
-            data: reader.referred(u32::from(data_offset), length)?,
+            data: reader.referred("DataOffset", u32::from(data_offset), length)?,
         })
     }
 }
@@ -310,7 +310,7 @@ impl WriteRequest<'_> {
 }
 
 impl<'a> Message<'a> for WriteRequest<'a> {
-    const NAME: &'static str = "WRITE request";
+    const NAME: &'static str = "WRITE Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_slice(&Self::head(
@@ -339,7 +339,7 @@ impl<'a> Message<'a> for WriteRequest<'a> {
             offset,
             file,
             flags,
-            data: reader.referred(data_offset, length)?,
+            data: reader.referred("DataOffset", data_offset, length)?,
         })
     }
 }
@@ -352,7 +352,7 @@ pub struct WriteResponse {
 }
 
 impl Message<'_> for WriteResponse {
-    const NAME: &'static str = "WRITE reply";
+    const NAME: &'static str = "WRITE Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(17);

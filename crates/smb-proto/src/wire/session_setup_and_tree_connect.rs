@@ -37,7 +37,7 @@ pub struct SessionSetupRequest<'a> {
 }
 
 impl<'a> Message<'a> for SessionSetupRequest<'a> {
-    const NAME: &'static str = "SESSION_SETUP request";
+    const NAME: &'static str = "SESSION_SETUP Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(25);
@@ -65,7 +65,7 @@ impl<'a> Message<'a> for SessionSetupRequest<'a> {
         let offset = u32::from(reader.u16()?);
         let length = u32::from(reader.u16()?);
         let previous_session_id = reader.u64()?;
-        let token = reader.referred(offset, length)?;
+        let token = reader.referred("SecurityBufferOffset", offset, length)?;
         Ok(Self {
             flags,
             security_mode,
@@ -86,7 +86,7 @@ pub struct SessionSetupResponse<'a> {
 }
 
 impl<'a> Message<'a> for SessionSetupResponse<'a> {
-    const NAME: &'static str = "SESSION_SETUP reply";
+    const NAME: &'static str = "SESSION_SETUP Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(9);
@@ -104,7 +104,7 @@ impl<'a> Message<'a> for SessionSetupResponse<'a> {
         let length = u32::from(reader.u16()?);
         Ok(Self {
             flags,
-            token: reader.referred(offset, length)?,
+            token: reader.referred("SecurityBufferOffset", offset, length)?,
         })
     }
 }
@@ -136,13 +136,13 @@ pub(super) use empty_message;
 
 empty_message! {
     /// LOGOFF request.
-    LogoffRequest, "LOGOFF request";
+    LogoffRequest, "LOGOFF Request";
     /// LOGOFF reply.
-    LogoffResponse, "LOGOFF reply";
+    LogoffResponse, "LOGOFF Response";
     /// TREE_DISCONNECT request.
-    TreeDisconnectRequest, "TREE_DISCONNECT request";
+    TreeDisconnectRequest, "TREE_DISCONNECT Request";
     /// TREE_DISCONNECT reply.
-    TreeDisconnectResponse, "TREE_DISCONNECT reply";
+    TreeDisconnectResponse, "TREE_DISCONNECT Response";
 }
 
 /// TREE_CONNECT request.
@@ -153,7 +153,7 @@ pub struct TreeConnectRequest<'a> {
 }
 
 impl<'a> Message<'a> for TreeConnectRequest<'a> {
-    const NAME: &'static str = "TREE_CONNECT request";
+    const NAME: &'static str = "TREE_CONNECT Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(9);
@@ -174,7 +174,7 @@ impl<'a> Message<'a> for TreeConnectRequest<'a> {
         let offset = u32::from(reader.u16()?);
         let length = u32::from(reader.u16()?);
         Ok(Self {
-            path: reader.referred(offset, length)?,
+            path: reader.referred("PathOffset", offset, length)?,
         })
     }
 }
@@ -200,7 +200,7 @@ impl TreeConnectResponse {
 }
 
 impl Message<'_> for TreeConnectResponse {
-    const NAME: &'static str = "TREE_CONNECT reply";
+    const NAME: &'static str = "TREE_CONNECT Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u16_le(16);

@@ -5,7 +5,7 @@ use bytes::BufMut as _;
 
 use super::dce_rpc::{REFERENT, pointed, put_text, text};
 use super::{Message, Reader, length32};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 
 /// The arguments of `NetrFileEnum` (MS-SRVS 3.1.4.2), at level 3: paths and users, of whatever path and user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl FileEnumArguments {
 }
 
 impl Message<'_> for FileEnumArguments {
-    const NAME: &'static str = "arguments of NetrFileEnum";
+    const NAME: &'static str = "NetrFileEnum Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -43,12 +43,12 @@ impl Message<'_> for FileEnumArguments {
         let server = pointed(&mut reader)?;
         reader.skip(8)?;
         if (reader.u32()?, reader.u32()?) != (Self::LEVEL, Self::LEVEL) {
-            return Err(reader.malformed("it asks for something else"));
+            return Err(reader.malformed(Defect::Invalid("Level")));
         }
         reader.skip(12)?;
         let bytes_max = reader.u32()?;
         if reader.u32()? != 0 {
-            return Err(reader.malformed("it goes on with an earlier list"));
+            return Err(reader.malformed(Defect::Invalid("ResumeHandle")));
         }
         Ok(Self { server, bytes_max })
     }
@@ -73,7 +73,7 @@ pub struct FileEnumResults {
 }
 
 impl Message<'_> for FileEnumResults {
-    const NAME: &'static str = "results of NetrFileEnum";
+    const NAME: &'static str = "NetrFileEnum Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -101,7 +101,7 @@ impl Message<'_> for FileEnumResults {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(Self::NAME, bytes);
         if (reader.u32()?, reader.u32()?) != (FileEnumArguments::LEVEL, FileEnumArguments::LEVEL) {
-            return Err(reader.malformed("it is of another level"));
+            return Err(reader.malformed(Defect::Invalid("Level")));
         }
         let files = match reader.u32()? {
             0 => Vec::new(),
@@ -121,11 +121,11 @@ fn records(reader: &mut Reader<'_>) -> Result<Vec<OpenFileRecord>, Malformed> {
     if reader.u32()? == 0 {
         return match count {
             0 => Ok(Vec::new()),
-            _ => Err(reader.malformed("it has no list")),
+            _ => Err(reader.malformed(Defect::Invalid("EntriesRead"))),
         };
     }
     if reader.u32()? != count {
-        return Err(reader.malformed("it has a list of another length"));
+        return Err(reader.malformed(Defect::Invalid("EntriesRead")));
     }
     // As with shares: a count that is a lie runs out of bytes.
     let mut fixed = Vec::new();
@@ -163,7 +163,7 @@ impl ShareInfoArguments {
 }
 
 impl Message<'_> for ShareInfoArguments {
-    const NAME: &'static str = "arguments of NetrShareGetInfo";
+    const NAME: &'static str = "NetrShareGetInfo Request";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -177,7 +177,7 @@ impl Message<'_> for ShareInfoArguments {
         let mut reader = Reader::new(Self::NAME, bytes);
         let (server, share) = (pointed(&mut reader)?, text(&mut reader)?);
         if reader.u32()? != Self::LEVEL {
-            return Err(reader.malformed("it asks for something else"));
+            return Err(reader.malformed(Defect::Invalid("Level")));
         }
         Ok(Self { server, share })
     }
@@ -193,7 +193,7 @@ pub struct ShareInfoResults {
 }
 
 impl Message<'_> for ShareInfoResults {
-    const NAME: &'static str = "results of NetrShareGetInfo";
+    const NAME: &'static str = "NetrShareGetInfo Response";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -209,7 +209,7 @@ impl Message<'_> for ShareInfoResults {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(Self::NAME, bytes);
         if reader.u32()? != ShareInfoArguments::LEVEL {
-            return Err(reader.malformed("it is of another level"));
+            return Err(reader.malformed(Defect::Invalid("Level")));
         }
         let mut path = String::new();
         if reader.u32()? != 0 {

@@ -3,7 +3,7 @@
 use bytes::BufMut as _;
 
 use super::{Message, Reader};
-use crate::error::Malformed;
+use crate::error::{Defect, Malformed};
 
 const PROTOCOL: [u8; 4] = [0xFD, b'S', b'M', b'B'];
 /// The only flag there is, and it is always set.
@@ -58,7 +58,7 @@ impl TransformHeader {
 }
 
 impl Message<'_> for TransformHeader {
-    const NAME: &'static str = "transform header";
+    const NAME: &'static str = "TRANSFORM_HEADER";
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_slice(&self.to_bytes());
@@ -67,14 +67,14 @@ impl Message<'_> for TransformHeader {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(Self::NAME, bytes);
         if reader.array()? != PROTOCOL {
-            return Err(reader.malformed("it does not start with FD 'SMB'"));
+            return Err(reader.malformed(Defect::Invalid("ProtocolId")));
         }
         let tag = reader.array()?;
         let nonce = reader.array()?;
         let message_length = reader.u32()?;
         let reserved = reader.u16()?;
         if reader.u16()? != ENCRYPTED {
-            return Err(reader.malformed("it does not say that the message is encrypted"));
+            return Err(reader.malformed(Defect::Invalid("Flags")));
         }
         Ok(Self {
             tag,

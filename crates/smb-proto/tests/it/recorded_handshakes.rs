@@ -205,9 +205,9 @@ fn recode(header: &Header, body: &[u8]) -> Vec<u8> {
             NtStatus::SUCCESS | NtStatus::MORE_PROCESSING_REQUIRED
         );
     let name = match (refused, reply) {
-        (true, _) => "error reply".to_owned(),
-        (_, true) => format!("{} reply", header.command.name()),
-        (_, false) => format!("{} request", header.command.name()),
+        (true, _) => "ERROR Response".to_owned(),
+        (_, true) => format!("{} Response", header.command.name()),
+        (_, false) => format!("{} Request", header.command.name()),
     };
     let codec = CODECS
         .iter()

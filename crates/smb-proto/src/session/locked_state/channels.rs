@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::task::Waker;
 
+use locale::say;
+
 use super::reauthentication::Renewal;
 use super::resend::Lost;
 use super::{Calls, Login, Phase, State};
@@ -33,9 +35,9 @@ impl State {
     /// Enters a channel; gives the login to bind to or to log in again after.
     pub(crate) fn join(&mut self, waker: Waker) -> Result<(ChannelNumber, Joins)> {
         if self.channels.values().any(|channel| !channel.up) {
-            return Err(Error::InvalidRequest(
-                "another channel is being opened".into(),
-            ));
+            return Err(Error::InvalidRequest(say(
+                "invalid-request.channel-under-way",
+            )));
         }
         let joins = match &self.phase {
             Phase::Fresh => Joins::First,
@@ -48,7 +50,7 @@ impl State {
         self.next_channel = self
             .next_channel
             .checked_add(1)
-            .ok_or_else(|| Error::InvalidRequest("the session has had too many channels".into()))?;
+            .ok_or_else(|| Error::InvalidRequest(say("invalid-request.channel-count")))?;
         let record = ChannelRecord {
             waker,
             up: false,

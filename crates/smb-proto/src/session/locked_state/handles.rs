@@ -1,5 +1,7 @@
 //! Connected shares, open files and leases: how the server knows them, and what is known about them.
 
+use locale::say;
+
 use super::State;
 use crate::error::{Error, FileProblem, Result};
 use crate::session::request_types::{CreateOptions, Created};
@@ -91,7 +93,7 @@ impl State {
 
     pub(crate) fn tree(&self, key: TreeKey) -> Result<&TreeRecord> {
         let record = self.trees.get(&key.0);
-        let record = record.ok_or_else(|| Error::InvalidRequest("no such share".into()))?;
+        let record = record.ok_or_else(|| Error::InvalidRequest(say("invalid-request.handle")))?;
         record.gone.clone().map_or(Ok(record), Err)
     }
 
@@ -135,7 +137,7 @@ impl State {
     fn file_record(&self, key: FileKey) -> Result<&FileRecord> {
         self.files
             .get(&key.0)
-            .ok_or_else(|| Error::InvalidRequest("no such open file".into()))
+            .ok_or_else(|| Error::InvalidRequest(say("invalid-request.handle")))
     }
 
     pub(crate) fn place(&self, key: FileKey) -> Result<Place> {

@@ -76,7 +76,7 @@ pub(super) fn prepare(state: &State, request: &Request) -> Result<Prepared> {
             file_control(state.file(*pipe)?, code, input, *bytes_max)
         }
         Request::ReadPipe { pipe, bytes_max } => read_pipe(state.file(*pipe)?, *bytes_max),
-        _ => return Err(Error::InvalidRequest("it controls no file".into())),
+        _ => return Err(Error::InvalidRequest(say("invalid-request.kind"))),
     })
 }
 

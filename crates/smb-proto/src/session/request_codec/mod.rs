@@ -16,6 +16,8 @@ pub(crate) use reply_dispatch::conclude;
 pub(crate) use request_description::describe;
 pub(crate) use tree_connect::tree_connected;
 
+use locale::say;
+
 use super::locked_state::{State, TreeId};
 use super::request_types::Request;
 use crate::error::{Error, Result};
@@ -75,7 +77,7 @@ pub(crate) fn prepare(
         }
         Request::Query { file, what } => information::query(state.file(*file)?, *what),
         Request::Set { file, what } => information::set(state, *file, what)?,
-        Request::Chain(_) => return Err(Error::InvalidRequest("a chain in a chain".into())),
+        Request::Chain(_) => return Err(Error::InvalidRequest(say("invalid-request.chain"))),
         Request::Interfaces { .. }
         | Request::Referrals { .. }
         | Request::ResumeKey { .. }

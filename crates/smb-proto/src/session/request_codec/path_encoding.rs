@@ -1,5 +1,7 @@
 //! Paths in the form of the wire.
 
+use locale::say;
+
 use crate::error::{Error, Result};
 use crate::wire::utf16;
 
@@ -7,7 +9,7 @@ use crate::wire::utf16;
 pub(super) fn name_bytes(path: &str) -> Result<Vec<u8>> {
     let bytes = utf16::encode(path);
     if u16::try_from(bytes.len()).is_err() {
-        return Err(Error::InvalidRequest("the path is too long".into()));
+        return Err(Error::InvalidRequest(say("invalid-request.path-length")));
     }
     Ok(bytes)
 }

@@ -30,9 +30,7 @@ pub(super) fn prepare(state: &State, request: &Request) -> Result<Prepared> {
             bytes,
             unlock,
         } => Ok(lock(state.file(*file)?, *offset, *bytes, *unlock)),
-        _ => Err(Error::InvalidRequest(
-            "it is about no data of a file".into(),
-        )),
+        _ => Err(Error::InvalidRequest(say("invalid-request.kind"))),
     }
 }
 
@@ -49,7 +47,7 @@ fn fetch((tree_id, file): (TreeId, FileId), offset: u64, bytes_max: u32) -> Prep
 fn store((tree_id, file): (TreeId, FileId), offset: u64, data: &[u8]) -> Result<Prepared> {
     let small = Request::SMALL_BYTES_MAX as usize;
     if data.is_empty() || data.len() > small {
-        let problem = format!("{} bytes to be written at once", data.len());
+        let problem = say("invalid-request.write-length").count("bytes", data.len());
         return Err(Error::InvalidRequest(problem));
     }
     let flags = 0;
