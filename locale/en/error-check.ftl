@@ -49,6 +49,20 @@ error-check =
 
 ## Hints
 
+error-usage =
+    .unknown-argument = there is no argument `{ $argument }` here
+    .missing = missing: `{ $argument }`
+    .conflict = `{ $argument }` cannot be used with `{ $value }`
+    .value = `{ $value }` is no value for `{ $argument }`
+    .no-value = `{ $argument }` needs a value
+hint-usage =
+    .similar = did you mean `{ $name }`?
+    .values = it is one of: { $values }
+    .range = it is a number of `{ $range }`
+    .duration = write it as `90s`, `10m` or `1h`
+    .percent = it is a number above 0 and below 100
+    .help = `--help` lists the options
+    .usage = `{ $usage }`; `--help` has examples
 hint-check =
     .undo = run `linerate undo`
     .left-changed = `linerate changes` shows whether anything is left changed

@@ -145,6 +145,8 @@ knob-limit =
 ## Why a value cannot be changed
 
 knob-fixed =
+    .old-advice = TCP tunes itself; take old advice out of `smb.conf` by hand
+    .read-at-start = the server reads it only when it starts, which ends every session
     .protection = it is a protection, which linerate does not change
     .driver = the driver does not let it be changed
     .only-value = the driver takes nothing else

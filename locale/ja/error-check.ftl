@@ -49,6 +49,20 @@ error-check =
 
 ## Hints
 
+error-usage =
+    .unknown-argument = 引数 `{ $argument }` はここでは使用できません
+    .missing = 必要な引数がありません: `{ $argument }`
+    .conflict = `{ $argument }` と `{ $value }` は同時に指定できません
+    .value = `{ $argument }` に `{ $value }` は指定できません
+    .no-value = `{ $argument }` には値が必要です
+hint-usage =
+    .similar = `{ $name }` ではありませんか
+    .values = 次のいずれかを指定してください: { $values }
+    .range = `{ $range }` の範囲の数値を指定してください
+    .duration = `90s`、`10m`、`1h` のように指定してください
+    .percent = 0 より大きく 100 より小さい数値を指定してください
+    .help = オプションの一覧は `--help` で確認できます
+    .usage = 書式は `{ $usage }` です。使用例は `--help` で確認できます
 hint-check =
     .undo = `linerate undo` を実行してください
     .left-changed = 残っている変更があるかどうかは `linerate changes` で確認してください

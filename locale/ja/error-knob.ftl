@@ -145,6 +145,8 @@ knob-limit =
 ## Why a value cannot be changed
 
 knob-fixed =
+    .old-advice = TCP が自動で調整します。古い設定は `smb.conf` から手動で削除してください
+    .read-at-start = サーバーは起動時にしか読み込みません。再起動すると、すべてのセッションが切断されます
     .protection = 保護のための設定のため、linerate は変更しません
     .driver = ドライバーが変更を許可していません
     .only-value = ドライバーはほかの値を受け付けません

@@ -51,13 +51,28 @@ impl Arguments {
     /// The language that was asked for, or else that of the locale for messages (POSIX.1-2024, 8.2), or of Windows, as far as
     /// linerate speaks it.
     pub fn language(&self) -> Language {
-        let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter();
-        let mut locales = variables.filter_map(|name| std::env::var(name).ok());
-        let locale = locales.find(|locale| !locale.is_empty());
-        let locale = locale.or_else(os::machine::language);
-        let of_locale = || locale?.parse().ok();
-        self.lang.or_else(of_locale).unwrap_or_default()
+        language(self.lang)
     }
+
+    /// The same where the rest of what was typed makes no sense.
+    pub fn language_of(typed: impl Iterator<Item = String>) -> Language {
+        let mut after = typed.skip_while(|word| !word.starts_with("--lang"));
+        let word = after.next();
+        let value = word.and_then(|word| match word.strip_prefix("--lang=") {
+            Some(value) => Some(value.to_owned()),
+            None => after.next(),
+        });
+        language(value.and_then(|value| value.parse().ok()))
+    }
+}
+
+fn language(asked: Option<Language>) -> Language {
+    let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter();
+    let mut locales = variables.filter_map(|name| std::env::var(name).ok());
+    let locale = locales.find(|locale| !locale.is_empty());
+    let locale = locale.or_else(os::machine::language);
+    let of_locale = || locale?.parse().ok();
+    asked.or_else(of_locale).unwrap_or_default()
 }
 
 /// The commands.

@@ -46,6 +46,7 @@ mod trial_command;
 mod tune;
 mod tune_goal_candidates;
 mod tune_through_mount;
+mod usage_error;
 mod version;
 
 use std::process::ExitCode;
@@ -81,8 +82,13 @@ fn main() -> ExitCode {
     code
 }
 
-/// clap prints help to standard output and errors to standard error.
+/// clap prints help to standard output, and to standard error what we have no sentence for.
 fn said_by_clap(error: &clap::Error) -> Result<ExitCode, CommandError> {
+    let typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    Arguments::language_of(typed).speak();
+    if let Some(error) = usage_error::of(error) {
+        return Err(error);
+    }
     let printed = error.print();
     if error.use_stderr() {
         return Ok(Exit::Usage.into());

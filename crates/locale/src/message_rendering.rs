@@ -100,7 +100,10 @@ impl Language {
         }
         self.formatted(message)
             .or_else(|| Self::English.formatted(message))
-            .unwrap_or_else(|| message.id.to_owned())
+            .unwrap_or_else(|| {
+                debug_assert!(false, "`{}` has no sentence", message.id);
+                message.id.to_owned()
+            })
     }
 
     fn list(self, names: &[String]) -> String {

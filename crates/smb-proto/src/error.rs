@@ -571,36 +571,6 @@ mod tests {
     }
 
     #[test]
-    fn a_defect_is_said_in_any_language_by_the_names_of_the_specification() {
-        let message = "NEGOTIATE Response";
-        let fields = [
-            (Defect::Truncated, ""),
-            (Defect::Invalid("StructureSize"), "StructureSize"),
-            (
-                Defect::OutOfBounds("SecurityBufferOffset"),
-                "SecurityBufferOffset",
-            ),
-            (
-                Defect::TooLarge("NegotiateContextCount"),
-                "NegotiateContextCount",
-            ),
-        ];
-        let mut sentences = std::collections::BTreeSet::new();
-        for (defect, field) in fields {
-            let said = Malformed { message, defect }.message();
-            for language in [locale::Language::English, locale::Language::Japanese] {
-                let sentence = language.say(&said);
-                assert!(
-                    sentence.contains(message) && sentence.contains(field),
-                    "{sentence}"
-                );
-                sentences.insert(sentence);
-            }
-        }
-        assert_eq!(sentences.len(), 8);
-    }
-
-    #[test]
     fn a_status_is_found_through_a_lost_channel() {
         let cause = Error::refused(Operation::LogIn, NtStatus::LOGON_FAILURE);
         let error = Error::SessionEnded(Some(Arc::new(cause)));

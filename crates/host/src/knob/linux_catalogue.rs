@@ -694,11 +694,7 @@ pub(super) const KNOBS: &[Knob] = &[
         default: "TCP_NODELAY",
         rule_of_thumb: "TCP_NODELAY and nothing else",
         source: SMB_CONF,
-        ..samba_fixed(
-            "socket options",
-            samba::Form::Text,
-            "TCP tunes itself; take old advice out of `smb.conf` by hand",
-        )
+        ..samba_fixed("socket options", samba::Form::Text, "knob-fixed.old-advice")
     },
     Knob {
         id: "smb.server.aio_read",
@@ -764,11 +760,7 @@ pub(super) const KNOBS: &[Knob] = &[
         default: "empty: all of them",
         rule_of_thumb: "leave it; `;capability=RSS` only where the driver hides its queues",
         source: SMB_CONF,
-        ..samba_fixed(
-            "interfaces",
-            samba::Form::Text,
-            "the server reads it only when it starts, which ends every session",
-        )
+        ..samba_fixed("interfaces", samba::Form::Text, "knob-fixed.read-at-start")
     },
     Knob {
         id: "smb.server.multichannel_ksmbd",

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use locale::say;
 
 use super::VerboseArguments;
+use crate::usage_error::BadValue;
 
 /// `analyze`.
 #[derive(Debug, Args)]
@@ -73,14 +75,12 @@ pub struct CompareArguments {
 }
 
 /// Percent above 0 and below 100.
-fn percent(typed: &str) -> Result<f64, String> {
-    let number: f64 = typed
-        .parse()
-        .map_err(|_ignored| "it is no number".to_owned())?;
-    match number > 0.0 && number < 100.0 {
-        true => Ok(number),
-        false => Err("it must be above 0 and below 100".into()),
-    }
+fn percent(typed: &str) -> Result<f64, BadValue> {
+    let number = typed.parse().ok();
+    let is_one = |number: &f64| *number > 0.0 && *number < 100.0;
+    number
+        .filter(is_one)
+        .ok_or(BadValue(say("hint-usage.percent")))
 }
 
 /// Which values of a table are better.

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use locale::say;
 
 use super::{LoginArguments, OutputArguments, PathArguments, ProfileArguments};
+use crate::usage_error::BadValue;
 
 /// `check`.
 #[derive(Debug, Args)]
@@ -253,7 +255,7 @@ pub struct ResumeArguments {
 }
 
 /// `90s`, `10m` or `1h`.
-fn duration(typed: &str) -> Result<std::time::Duration, String> {
+fn duration(typed: &str) -> Result<std::time::Duration, BadValue> {
     let (number, unit) = match typed.strip_suffix(['s', 'm', 'h']) {
         Some(number) => (number, &typed[number.len()..]),
         None => (typed, "s"),
@@ -265,7 +267,7 @@ fn duration(typed: &str) -> Result<std::time::Duration, String> {
     };
     let number: u64 = number
         .parse()
-        .map_err(|_error| "give it as `90s`, `10m` or `1h`".to_owned())?;
+        .map_err(|_error| BadValue(say("hint-usage.duration")))?;
     Ok(std::time::Duration::from_secs(
         number.saturating_mul(seconds),
     ))

@@ -102,3 +102,40 @@ impl fmt::Display for Error {
         formatter.write_str(&Language::English.say(&self.message()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_defect_is_said_in_any_language_by_the_names_of_the_specification() {
+        let message = "NEGOTIATE Response";
+        let fields = [
+            (Defect::Truncated, ""),
+            (Defect::Invalid("StructureSize"), "StructureSize"),
+            (
+                Defect::OutOfBounds("SecurityBufferOffset"),
+                "SecurityBufferOffset",
+            ),
+            (
+                Defect::TooLarge("NegotiateContextCount"),
+                "NegotiateContextCount",
+            ),
+        ];
+        let mut sentences = BTreeSet::new();
+        for (defect, field) in fields {
+            let said = Malformed { message, defect }.message();
+            for language in [Language::English, Language::Japanese] {
+                let sentence = language.say(&said);
+                assert!(
+                    sentence.contains(message) && sentence.contains(field),
+                    "{sentence}"
+                );
+                sentences.insert(sentence);
+            }
+        }
+        assert_eq!(sentences.len(), 8);
+    }
+}
