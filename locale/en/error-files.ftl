@@ -1,6 +1,23 @@
 # Errors of files: run files, plans and recipes, what is kept or named on a disk, tables, experiments.
 # An argument that may be missing is "absent" then.
 
+## The system
+
+system-error =
+    .not-found = { $text }
+    .permission-denied = { $text }
+    .already-exists = { $text }
+    .not-a-directory = { $text }
+    .is-a-directory = { $text }
+    .storage-full = { $text }
+    .read-only = { $text }
+    .connection-refused = { $text }
+    .connection-reset = { $text }
+    .host-unreachable = { $text }
+    .network-unreachable = { $text }
+    .timed-out = { $text }
+    .broken-pipe = { $text }
+
 ## Run files
 
 error-file =

@@ -1,6 +1,23 @@
 # Errors of files: run files, plans and recipes, what is kept or named on a disk, tables, experiments.
 # An argument that may be missing is "absent" then.
 
+## The system
+
+system-error =
+    .not-found = ファイルまたはフォルダーが見つかりません ({ $text })
+    .permission-denied = 権限がありません ({ $text })
+    .already-exists = 既に存在します ({ $text })
+    .not-a-directory = フォルダーではありません ({ $text })
+    .is-a-directory = フォルダーです ({ $text })
+    .storage-full = ディスクの空き容量がありません ({ $text })
+    .read-only = 読み取り専用のファイルシステムです ({ $text })
+    .connection-refused = 接続が拒否されました ({ $text })
+    .connection-reset = 接続がリセットされました ({ $text })
+    .host-unreachable = ホストに到達できません ({ $text })
+    .network-unreachable = ネットワークに到達できません ({ $text })
+    .timed-out = 時間内に応答がありませんでした ({ $text })
+    .broken-pipe = パイプの相手が閉じられています ({ $text })
+
 ## Run files
 
 error-file =

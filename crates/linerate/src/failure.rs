@@ -217,10 +217,7 @@ fn message_of(error: &(dyn std::error::Error + 'static)) -> Message {
         record::bounded_read::Unfit,
         smb::TicketError,
     );
-    match error.downcast_ref::<std::io::Error>() {
-        Some(error) => record::bounded_read::message_of(error),
-        None => measure::message_of(error),
-    }
+    measure::message_of(error)
 }
 
 #[cfg(test)]

@@ -38,13 +38,37 @@ impl fmt::Display for Unfit {
 
 impl std::error::Error for Unfit {}
 
-/// What an error of whatever reads here says: a message where it is one of ours, else the text of the system.
+/// What an error of whatever reads here says: a message where it is one of ours or a common one of the system, else
+/// the text of the system.
 #[must_use]
 pub fn message_of(error: &io::Error) -> Message {
     let ours = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<Unfit>());
-    ours.map_or_else(|| error.to_string().into(), Unfit::message)
+    ours.map_or_else(|| of_system(error), Unfit::message)
+}
+
+fn of_system(error: &io::Error) -> Message {
+    let text = error.to_string();
+    let id = match error.kind() {
+        // Who made it without a number has said something else with it.
+        _ if error.raw_os_error().is_none() => return text.into(),
+        io::ErrorKind::NotFound => "system-error.not-found",
+        io::ErrorKind::PermissionDenied => "system-error.permission-denied",
+        io::ErrorKind::AlreadyExists => "system-error.already-exists",
+        io::ErrorKind::NotADirectory => "system-error.not-a-directory",
+        io::ErrorKind::IsADirectory => "system-error.is-a-directory",
+        io::ErrorKind::StorageFull => "system-error.storage-full",
+        io::ErrorKind::ReadOnlyFilesystem => "system-error.read-only",
+        io::ErrorKind::ConnectionRefused => "system-error.connection-refused",
+        io::ErrorKind::ConnectionReset => "system-error.connection-reset",
+        io::ErrorKind::HostUnreachable => "system-error.host-unreachable",
+        io::ErrorKind::NetworkUnreachable => "system-error.network-unreachable",
+        io::ErrorKind::TimedOut => "system-error.timed-out",
+        io::ErrorKind::BrokenPipe => "system-error.broken-pipe",
+        _ => return text.into(),
+    };
+    say(id).with("text", text)
 }
 
 /// Opens a regular file to be read. Pipes, devices and folders are refused, and never waited for.
@@ -185,6 +209,22 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_of_the_system_are_said_with_its_own_text_and_others_by_theirs() {
+        let missing = io::Error::from_raw_os_error(2);
+        let said = message_of(&missing);
+        assert_eq!(said.id, "system-error.not-found");
+        assert_eq!(Language::English.say(&said), missing.to_string());
+        let in_japanese = Language::Japanese.say(&said);
+        assert!(in_japanese.contains(&missing.to_string()) && in_japanese != missing.to_string());
+        for other in [
+            io::Error::from_raw_os_error(71),
+            io::Error::new(io::ErrorKind::NotFound, "no such part"),
+        ] {
+            assert_eq!(message_of(&other), Message::from(other.to_string()));
+        }
+    }
 
     #[test]
     fn lines_end_at_their_limits_and_are_counted() {

@@ -186,6 +186,9 @@ pub fn message_of(cause: &(dyn Cause + 'static)) -> Message {
         };
     }
     ours!(Error, AuthError, ProtocolError, Malformed);
+    if let Some(error) = cause.downcast_ref::<std::io::Error>() {
+        return record::bounded_read::message_of(error);
+    }
     match cause.downcast_ref::<Arc<dyn Cause + Send + Sync>>() {
         Some(shared) => message_of(&**shared),
         None => cause.to_string().into(),
