@@ -1,6 +1,7 @@
 //! CREATE, CLOSE, FLUSH, READ, WRITE and LOCK.
 
 use super::{FILE, GUID, Sample, TIMES, sample};
+use crate::error::Defect;
 use crate::wire::{
     CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FlushRequest,
     FlushResponse, LOCK_EXCLUSIVE, LockRequest, LockResponse, Message as _, ReadRequest,
@@ -145,8 +146,43 @@ fn offsets_before_the_data_are_errors() {
         data: b"data",
     }
     .encode(&mut bytes);
-    bytes[2] = 79;
-    assert!(ReadResponse::decode(&bytes).is_err());
-    bytes[2] = 0;
-    assert!(ReadResponse::decode(&bytes).is_err());
+    for offset in [79, 0] {
+        bytes[2] = offset;
+        let malformed = ReadResponse::decode(&bytes).expect_err("it lies before the data");
+        assert_eq!(malformed.defect, Defect::OutOfBounds("DataOffset"));
+    }
+}
+
+#[test]
+fn the_next_context_begins_behind_this_one_and_aligned() {
+    const CONTEXTS_AT: usize = 88;
+    let context = CreateContext {
+        name: b"QFid",
+        data: &[3; 32],
+    };
+    let mut bytes = Vec::new();
+    CreateResponse {
+        oplock_level: 0,
+        action: 2,
+        times: TIMES,
+        allocation: 4096,
+        size: 10,
+        attributes: 0x80,
+        file: FILE,
+        contexts: vec![context.clone(), context],
+    }
+    .encode(&mut bytes);
+    assert_eq!(bytes[CONTEXTS_AT], 56, "the first one's `Next`");
+    // Neither a name nor data, so that only the distance can be wrong.
+    bytes[CONTEXTS_AT + 4..CONTEXTS_AT + 16].fill(0);
+    for (next, defect) in [
+        (8, Defect::Invalid("Next")),
+        (12, Defect::Invalid("Next")),
+        (20, Defect::Invalid("Next")),
+        (200, Defect::OutOfBounds("Next")),
+    ] {
+        bytes[CONTEXTS_AT] = next;
+        let malformed = CreateResponse::decode(&bytes).expect_err("it leads nowhere");
+        assert_eq!(malformed.defect, defect, "{next}");
+    }
 }
