@@ -261,6 +261,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_program_says_of_sudo_is_no_refusal_of_ours() {
+        for reason in ["sudo: x: command not found", "sudo: a password is required"] {
+            let script = format!("echo '{reason}' >&2; exit 1");
+            let output = run(&["sh", "-c", &script]).unwrap();
+            assert_eq!(
+                (output.status, text(&output.stderr).trim_end()),
+                (1, reason)
+            );
+        }
+    }
+
+    #[test]
     fn arguments_are_never_shell_text() {
         let output = run(&["printf", "%s", "$(id); `id` \" ' \n *"]).unwrap();
         assert_eq!(text(&output.stdout), "$(id); `id` \" ' \n *");
