@@ -169,7 +169,7 @@ fn the_next_context_begins_behind_this_one_and_aligned() {
         size: 10,
         attributes: 0x80,
         file: FILE,
-        contexts: vec![context.clone(), context],
+        contexts: vec![context, context],
     }
     .encode(&mut bytes);
     assert_eq!(bytes[CONTEXTS_AT], 56, "the first one's `Next`");
