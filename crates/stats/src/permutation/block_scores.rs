@@ -197,3 +197,24 @@ fn counting(value: f64, full: f64) -> f64 {
         value * ((2.0 * full - size) / full).max(0.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_of_four_deviations_at_least() {
+        const DEVIATION: f64 = 0.01;
+        let parts = |step: f64| {
+            let series: Vec<f64> = (0..16)
+                .map(|place| if place < 8 { 0.0 } else { step })
+                .collect();
+            let parts = steps(&series, DEVIATION);
+            parts.iter().map(|part| part.end).collect::<Vec<_>>()
+        };
+        for sign in [1.0, -1.0] {
+            assert_eq!(parts(sign * 3.9 * DEVIATION), [16]);
+            assert_eq!(parts(sign * 4.1 * DEVIATION), [8, 16]);
+        }
+    }
+}
