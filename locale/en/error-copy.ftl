@@ -58,6 +58,7 @@ hint-copy =
     .give-password = use `--credentials FILE` (lines `username=`, `password=`), or set { $variable }
     .credentials-file = name a regular file with the lines `username=`, `password=` and, if needed, `domain=`
     .credentials-lines = it needs the lines `username=NAME` and `password=PASSWORD`
+    .icacls = icacls "{ $path }" /inheritance:r /grant:r "%USERNAME%:R"
     .chmod = chmod 600 { $path }
 
 ## What is no error

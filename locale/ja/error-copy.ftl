@@ -58,6 +58,7 @@ hint-copy =
     .give-password = `--credentials FILE` (`username=` と `password=` の行) を使用するか、{ $variable } を設定してください
     .credentials-file = `username=`、`password=`、および必要に応じて `domain=` の行を含む通常のファイルを指定してください
     .credentials-lines = `username=NAME` と `password=PASSWORD` の行を追加してください
+    .icacls = icacls "{ $path }" /inheritance:r /grant:r "%USERNAME%:R" を実行してください
     .chmod = chmod 600 { $path } を実行してください
 
 ## What is no error

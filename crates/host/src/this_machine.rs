@@ -34,7 +34,11 @@ pub(crate) fn facts(host: &Host) -> Option<HostFacts> {
 fn nic(found: os::machine::Nic) -> Nic {
     let bytes = |bytes: [u8; 6]| bytes.map(|byte| format!("{byte:02x}")).join(":");
     Nic {
-        index: found.index,
+        // Where IPv4 is not bound to it, that has none for it.
+        index: match found.index {
+            0 => found.index_ipv6,
+            index => index,
+        },
         mac: found.hardware_address.map(bytes),
         mtu: found.mtu,
         mtu_max: None,

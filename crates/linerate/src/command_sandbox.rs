@@ -58,10 +58,10 @@ fn with_tickets(tickets: Option<&TicketCache>) -> Rules {
 }
 
 fn kerberos_files() -> Vec<PathBuf> {
-    let named = std::env::var(KERBEROS_VARIABLE);
-    let named = named.unwrap_or_else(|_| KERBEROS_FILE.to_owned());
-    let files = named.split(':').filter(|path| !path.is_empty());
-    files.map(PathBuf::from).collect()
+    let named = std::env::var_os(KERBEROS_VARIABLE);
+    let named = named.unwrap_or_else(|| KERBEROS_FILE.into());
+    let files = std::env::split_paths(&named).filter(|path| !path.as_os_str().is_empty());
+    files.collect()
 }
 
 /// Whether every user of the machine may read a file.

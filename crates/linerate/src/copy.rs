@@ -138,8 +138,8 @@ fn find_sources(
     (sources.iter().zip(typed))
         .map(|(source, typed)| {
             let content = match source {
-                End::Here(path, _) => typed.ends_with('/') || path.file_name().is_none(),
-                End::Share(_) => typed.ends_with(['/', '\\']),
+                End::Here(path, _) => share::ends_as_folder(typed) || path.file_name().is_none(),
+                End::Share(_) => share::ends_as_folder(typed),
             };
             let place = connections.place(source)?;
             let name = source.name();
@@ -202,10 +202,8 @@ fn end(typed: &str) -> Result<End, CommandError> {
 
 /// Whether a destination can be a folder only.
 fn ends_as_folder(typed: &str, destination: &End) -> bool {
-    match destination {
-        End::Here(..) => typed.ends_with('/'),
-        End::Share(share) => typed.ends_with(['/', '\\']) || share.address.path.is_empty(),
-    }
+    share::ends_as_folder(typed)
+        || matches!(destination, End::Share(share) if share.address.path.is_empty())
 }
 
 impl End {

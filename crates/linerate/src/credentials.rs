@@ -403,7 +403,11 @@ fn warn_when_readable_by_others(file: &File, path: &Path) {
     if os::owned_file::is_readable_by_others(file) {
         let path = path.display().to_string();
         stdout_and_stderr::say(&said(&say("told-copy.readable").with("path", &path)));
-        stdout_and_stderr::say(&hint(say("hint-copy.chmod").with("path", path)));
+        let mend = match os::HAS_POSIX_FILES {
+            true => "hint-copy.chmod",
+            false => "hint-copy.icacls",
+        };
+        stdout_and_stderr::say(&hint(say(mend).with("path", path)));
     }
 }
 

@@ -41,6 +41,15 @@ fn is_unc(text: &str) -> bool {
     slash.is_some_and(|slash| slash == '\\' || YEN.contains(&slash)) && letters.next() == slash
 }
 
+/// Whether what was typed ends as the path of a folder.
+pub fn ends_as_folder(typed: &str) -> bool {
+    let last = typed.chars().next_back();
+    match is_share_address(typed) {
+        true => typed.ends_with(['/', '\\']) || (typed.starts_with(YEN) && typed.ends_with(YEN)),
+        false => last.is_some_and(std::path::is_separator),
+    }
+}
+
 /// Reads `smb://[user@]host[:port]/share[/path]`, `//host/share`, `\\host\share` and `¥¥host¥share`.
 pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
     let place = parse_place(text)?;
@@ -106,7 +115,7 @@ pub fn parse_place(text: &str) -> Result<TypedShare, CommandError> {
 /// `DOMAIN;user`.
 fn with_slashes(text: &str) -> String {
     let slashed = |text: &str| text.replace('\\', "/");
-    if is_unc(text) {
+    if text.starts_with(YEN) {
         return slashed(&text.replace(YEN, "/"));
     }
     let login = text
@@ -170,6 +179,30 @@ mod tests {
             address.path,
             user,
         )
+    }
+
+    #[test]
+    fn the_sign_of_the_yen_is_a_backslash_where_an_address_begins_with_it() {
+        for typed in [r"\nas\media\a b", "¥¥nas¥media¥a b", "￥￥nas￥media￥a b"] {
+            let plain = |text: &str| text.to_owned();
+            let found = address(typed);
+            assert_eq!(
+                (found.0, found.2, found.3),
+                (plain("nas"), plain("media"), plain("a b"))
+            );
+        }
+        // Elsewhere it is part of a name.
+        assert_eq!(address(r"\nas\media\￥100").3, "￥100");
+        assert_eq!(address("smb://nas/media/¥100").3, "¥100");
+        for (typed, is_folder) in [
+            ("¥¥nas¥media¥new¥", true),
+            (r"\nas\media\new\", true),
+            (r"\nas\media\￥", false),
+            ("folder/", true),
+            ("¥", false),
+        ] {
+            assert_eq!(ends_as_folder(typed), is_folder, "{typed}");
+        }
     }
 
     #[test]

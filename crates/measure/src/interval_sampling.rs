@@ -152,7 +152,8 @@ fn between(counted_from: Instant, before: &Border, after: &Border) -> Sample {
         retransmits: before
             .retransmits
             .zip(after.retransmits)
-            .map(|(a, b)| b.saturating_sub(a)),
+            // A counter that begins anew says nothing.
+            .and_then(|(a, b)| b.checked_sub(a)),
     }
 }
 

@@ -94,7 +94,11 @@ impl ScratchFolder {
             }
         };
         let name = format!("{name}{FOLDER}");
-        let top = place.join(&name);
+        let top = match &parent.held {
+            // As it is without links and other names of the same: the engine follows none.
+            Some(held) if !os::HAS_POSIX_FILES => Place::Local(held.path().join(&name)),
+            _ => place.join(&name),
+        };
         let base = match (&top, &parent.held) {
             (Place::Share { tree, path }, _) => {
                 tree.create_folder(path)?;

@@ -52,9 +52,9 @@ pub(super) fn of(path: &Path) -> io::Result<FileSystem> {
     Ok(FileSystem {
         name: name.to_string_lossy().into_owned(),
         is_network: match protocol {
-            Ok(protocol) => protocol.is_some(),
-            // A system that knows no protocols.
-            Err(_) => is_remote_drive(path)?,
+            Ok(Some(_)) => true,
+            // So say systems and file systems that know no protocols, too.
+            Ok(None) | Err(_) => is_remote_drive(path)?,
         },
         is_smb: matches!(protocol, Ok(Some(WNNC_NET_SMB))),
         is_memory: false,
@@ -63,7 +63,7 @@ pub(super) fn of(path: &Path) -> io::Result<FileSystem> {
 
 #[expect(unsafe_code, reason = "no safe crate of ours asks for it")]
 fn is_remote_drive(path: &Path) -> io::Result<bool> {
-    let path = wide(path)?;
+    let path = wide(&path.canonicalize()?)?;
     let mut root = [0_u16; PATH_UNITS_MAX as usize];
     // SAFETY: the name ends with a zero and lives until the call is over; at most so many units are written to memory
     // that is that long, with a zero behind them.
@@ -76,7 +76,7 @@ fn is_remote_drive(path: &Path) -> io::Result<bool> {
 
 #[expect(unsafe_code, reason = "no safe crate of ours asks for it")]
 pub(super) fn free_bytes(path: &Path) -> io::Result<u64> {
-    let path = wide(path)?;
+    let path = wide(&path.canonicalize()?)?;
     let mut available = 0;
     // SAFETY: the name ends with a zero and lives until the call is over; `available` is a place for the number, and null
     // is what is not asked for.
@@ -97,5 +97,7 @@ pub(super) fn free_bytes(path: &Path) -> io::Result<u64> {
 pub(super) fn share_behind_drive(path: &Path) -> Option<String> {
     let leads_to = path.canonicalize().ok()?.into_os_string().into_string();
     let share = leads_to.ok()?.strip_prefix(r"\\?\UNC\")?.to_owned();
-    Some(format!(r"\\{share}"))
+    // Other protocols have such paths as well.
+    let is_smb = of(path).is_ok_and(|found| found.is_smb);
+    is_smb.then(|| format!(r"\\{share}"))
 }

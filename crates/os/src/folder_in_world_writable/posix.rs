@@ -60,7 +60,11 @@ impl Shared {
     /// # Errors
     /// When the system does not say.
     pub fn device(&self) -> io::Result<u64> {
-        Ok(fstat(&self.descriptor)?.st_dev)
+        let found = fstat(&self.descriptor)?;
+        #[cfg(target_os = "linux")]
+        return Ok(found.st_dev);
+        #[cfg(not(target_os = "linux"))]
+        Ok(u64::from(found.st_dev.cast_unsigned()))
     }
 
     /// Has all that was written in it put on the disk.

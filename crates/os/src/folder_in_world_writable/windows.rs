@@ -11,10 +11,10 @@ use super::exchanged;
 use crate::file::hold;
 use crate::windows::ITSELF;
 
-/// Folders within each other that are removed.
+/// Folders within each other whose files are synced.
 const DEPTH_MAX: usize = 64;
 
-/// A folder that others may write to, held.
+/// A folder that others may write to, held. While it is empty, whoever may write to it can still make a link of it.
 #[derive(Debug)]
 pub struct Shared {
     /// None once it is given up to be removed.
@@ -170,7 +170,11 @@ impl Shared {
     /// # Errors
     /// When it is a link, or something in it cannot be removed.
     pub fn remove_folder(&self, name: &str) -> io::Result<()> {
-        remove_folder(&self.named(name)?, 0)
+        let path = self.named(name)?;
+        match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => Err(io::ErrorKind::NotADirectory.into()),
+            _ => unless_missing(fs::remove_dir_all(path)),
+        }
     }
 
     /// Removes all that is in it.
@@ -178,7 +182,7 @@ impl Shared {
     /// # Errors
     /// When something in it cannot be removed.
     pub fn empty(&self) -> io::Result<()> {
-        empty(&self.path, 0)
+        empty(&self.path)
     }
 
     /// Where it was opened, and is.
@@ -240,16 +244,11 @@ impl Made {
     /// # Errors
     /// When something in it cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
-        if let Err(error) = self.inside.empty()
-            && error.kind() != io::ErrorKind::NotFound
-        {
-            return Err(error);
-        }
-        // Whatever comes there in between, only an empty folder would go, or a link to one.
-        self.inside.held().take();
-        match fs::remove_dir(&self.inside.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
+        // Once it is given up, something else may have its name.
+        match self.inside.held().take() {
+            None => Ok(()),
+            // A link that has come there in between goes itself, and not what it leads to.
+            Some(_) => unless_missing(fs::remove_dir_all(&self.inside.path)),
         }
     }
 }
@@ -271,33 +270,24 @@ fn sync(path: &Path, depth: usize) -> io::Result<()> {
     Ok(())
 }
 
-fn remove_folder(path: &Path, depth: usize) -> io::Result<()> {
-    if depth > DEPTH_MAX {
-        return Err(io::ErrorKind::InvalidFilename.into());
-    }
-    // It cannot become a link while something is in it, and none is entered here.
-    let held = match hold(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        held => held?,
-    };
-    empty(path, depth)?;
-    drop(held);
-    fs::remove_dir(path)
-}
-
-fn empty(path: &Path, depth: usize) -> io::Result<()> {
+/// What a folder holds goes, and no link in it is followed, as the standard library opens each itself and goes on from there.
+fn empty(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         // What is a folder and what a link to one is said of the entry itself.
         let removed = match entry.file_type()? {
-            kind if kind.is_dir() => remove_folder(&entry.path(), depth + 1),
+            kind if kind.is_dir() => fs::remove_dir_all(entry.path()),
             kind if kind.is_symlink_dir() => fs::remove_dir(entry.path()),
             _ => fs::remove_file(entry.path()),
         };
-        match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        unless_missing(removed)?;
     }
     Ok(())
+}
+
+fn unless_missing(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
