@@ -390,6 +390,23 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 mod tests {
     use super::*;
 
+    #[test]
+    fn more_than_a_third_of_eight_blocks_or_more_that_stand_apart_are_a_mode() {
+        let has_modes_of = |apart: usize, blocks: usize| {
+            let differences = (0..blocks).map(|place| if place < apart { 1.0 } else { 0.01 });
+            let (a, b): (Vec<f64>, Vec<f64>) = differences.map(|one| (0.0, one)).unzip();
+            let blocks = Blocks {
+                a: &a,
+                b: &b,
+                a_first: None,
+                in_halves: false,
+            };
+            has_modes(blocks, 0.0)
+        };
+        assert!(has_modes_of(5, 12) && !has_modes_of(4, 12));
+        assert!(has_modes_of(3, 8) && !has_modes_of(3, 7));
+    }
+
     /// The share of sign patterns, one by one.
     fn one_by_one(steps: &[i64]) -> f64 {
         let found = steps.iter().sum::<i64>().abs();

@@ -198,3 +198,34 @@ pub(super) fn length_for(jumbo: &Row, mtu: i64) -> Result<i64, Refusal> {
     let none = || Refusal::new(say("error-windows.no-length"));
     listed.or(stepped).ok_or_else(none)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_takes_the_shortest_length_that_the_driver_has_for_it() {
+        let stepped = Row {
+            keyword: "*JumboPacket".to_owned(),
+            value: "1514".to_owned(),
+            listed: Vec::new(),
+            limits: Some([1514, 9014, 500]),
+        };
+        let listed = Row {
+            listed: ["1514", "4088", "9014"].map(str::to_owned).to_vec(),
+            limits: None,
+            ..stepped.clone()
+        };
+        for (mtu, by_steps, by_list) in [
+            (1000, Some(1514), Some(1514)),
+            (1500, Some(1514), Some(1514)),
+            (4000, Some(4014), Some(4088)),
+            (4001, Some(4514), Some(4088)),
+            (9000, Some(9014), Some(9014)),
+            (9001, None, None),
+        ] {
+            assert_eq!(length_for(&stepped, mtu).ok(), by_steps, "{mtu}");
+            assert_eq!(length_for(&listed, mtu).ok(), by_list, "{mtu}");
+        }
+    }
+}
