@@ -288,3 +288,48 @@ impl Channel {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is agreed on with a server that answers with one hash and these contexts, where AES-GMAC, AES-CMAC and
+    /// AES-128-GCM were offered; the id of what it did wrong otherwise.
+    fn agreed(
+        contexts: &[NegotiateContext<'_>],
+    ) -> Result<(SigningAlgorithm, Option<Cipher>), &'static str> {
+        let algorithms = vec![NegotiateContext::SHA_512];
+        let salt = &[];
+        let hash = NegotiateContext::Preauth { algorithms, salt };
+        let contexts = [&[hash], contexts].concat();
+        let signing = [SigningAlgorithm::AesGmac, SigningAlgorithm::AesCmac];
+        agree_contexts(&contexts, &signing, &[Cipher::Aes128Gcm]).map_err(|error| match error {
+            Error::Misbehaving(detail) => detail.id,
+            error => panic!("{error}"),
+        })
+    }
+
+    #[test]
+    fn a_server_chooses_one_of_what_was_offered_once_or_nothing() {
+        use NegotiateContext::{Encryption, Signing};
+        let [gcm, ccm] = [Cipher::Aes128Gcm, Cipher::Aes128Ccm].map(cipher_code);
+        let [gmac, sha] =
+            [SigningAlgorithm::AesGmac, SigningAlgorithm::HmacSha256].map(algorithm_code);
+        let plain = (SigningAlgorithm::AesCmac, None);
+        assert_eq!(agreed(&[]), Ok(plain));
+        assert_eq!(agreed(&[Encryption(vec![0])]), Ok(plain));
+        let both = agreed(&[Encryption(vec![gcm]), Signing(vec![gmac])]);
+        let best = (SigningAlgorithm::AesGmac, Some(Cipher::Aes128Gcm));
+        assert_eq!(both, Ok(best));
+        for codes in [vec![ccm], vec![gcm, ccm], vec![]] {
+            assert_eq!(agreed(&[Encryption(codes)]), Err("misbehaving.cipher"));
+        }
+        for second in [gcm, 0] {
+            let twice = [Encryption(vec![gcm]), Encryption(vec![second])];
+            assert_eq!(agreed(&twice), Err("misbehaving.cipher"));
+        }
+        let refused = Err("misbehaving.signing-algorithm");
+        assert_eq!(agreed(&[Signing(vec![sha])]), refused);
+        assert_eq!(agreed(&[Signing(vec![gmac]), Signing(vec![gmac])]), refused);
+    }
+}
