@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_sign_of_the_yen_is_a_backslash_where_an_address_begins_with_it() {
-        for typed in [r"\nas\media\a b", "¥¥nas¥media¥a b", "￥￥nas￥media￥a b"] {
+        for typed in [r"\\nas\media\a b", "¥¥nas¥media¥a b", "￥￥nas￥media￥a b"] {
             let plain = |text: &str| text.to_owned();
             let found = address(typed);
             assert_eq!(
@@ -192,12 +192,12 @@ mod tests {
             );
         }
         // Elsewhere it is part of a name.
-        assert_eq!(address(r"\nas\media\￥100").3, "￥100");
+        assert_eq!(address(r"\\nas\media\￥100").3, "￥100");
         assert_eq!(address("smb://nas/media/¥100").3, "¥100");
         for (typed, is_folder) in [
             ("¥¥nas¥media¥new¥", true),
-            (r"\nas\media\new\", true),
-            (r"\nas\media\￥", false),
+            (r"\\nas\media\new\", true),
+            (r"\\nas\media\￥", false),
             ("folder/", true),
             ("¥", false),
         ] {
