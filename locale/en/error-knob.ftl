@@ -73,6 +73,7 @@ error-linux =
     .fstab-several = `{ $file }` has several lines for that folder
     .fstab-password = a password stands in the folder's line of `{ $file }`
     .fstab-no-share = the folder's line of `{ $file }` mounts no SMB share
+    .fstab-elsewhere = `{ $file }` has a line for a folder of that name elsewhere: by a link it may be the same
     .fstab-odd = the folder's line of `{ $file }` cannot be understood
     .fstab-other = that is no line without a password that mounts an SMB share at `{ $folder }`
     .testparm = `testparm` refuses `smb.conf`: { $complaints }

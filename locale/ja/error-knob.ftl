@@ -73,6 +73,7 @@ error-linux =
     .fstab-several = `{ $file }` に、このフォルダーの行が複数あります
     .fstab-password = `{ $file }` のこのフォルダーの行に、パスワードが書かれています
     .fstab-no-share = `{ $file }` のこのフォルダーの行は、SMB 共有をマウントするものではありません
+    .fstab-elsewhere = `{ $file }` に、別の場所にある同じ名前のフォルダーの行があります。リンクを通じて同じフォルダーの可能性があります
     .fstab-odd = `{ $file }` のこのフォルダーの行を解釈できません
     .fstab-other = `{ $folder }` に SMB 共有をマウントする、パスワードを含まない行ではありません
     .testparm = `testparm` が `smb.conf` のエラーを報告しています: { $complaints }

@@ -16,6 +16,17 @@ const SAME: [(&str, &[&str]); 3] = [
     ("multichannel", &["nomultichannel"]),
 ];
 
+/// Options that decide how fast a mount is.
+const TUNED: [&str; 7] = [
+    "vers",
+    "cache",
+    "sync",
+    "rsize",
+    "wsize",
+    "multichannel",
+    "max_channels",
+];
+
 /// A line that mounts something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FstabEntry<'a> {
@@ -74,6 +85,18 @@ impl<'a> FstabEntry<'a> {
         own.starts_with('/') && parts(&own) == parts(folder)
     }
 
+    /// Whether it mounts a share at a folder that has the same last name, and may be the same by a link.
+    #[must_use]
+    pub fn may_be_at(&self, folder: &str) -> bool {
+        let last = |path: &str| {
+            path.trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .map(str::to_owned)
+        };
+        self.is_share() && last(&unescaped(self.folder)) == last(folder)
+    }
+
     /// Whether it is an SMB share that it mounts.
     #[must_use]
     pub fn is_share(&self) -> bool {
@@ -83,12 +106,16 @@ impl<'a> FstabEntry<'a> {
     /// Whether a password stands in it.
     #[must_use]
     pub fn has_password(&self) -> bool {
-        unescaped(self.options).split(',').any(|option| {
+        let is_secret = |option: &str| {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             let key = key.trim().to_ascii_lowercase();
             // `user%password` is an old way to write both.
             key.starts_with("pass") || (key.starts_with("user") && value.contains('%'))
-        })
+        };
+        // One behind a blank, or in a comment, is no option of the mount and a password all the same.
+        let mut elsewhere = self.line.split([' ', '\t', ',']);
+        unescaped(self.options).split(',').any(is_secret)
+            || elsewhere.any(|word| word.contains('=') && is_secret(word))
     }
 
     /// Whether it can be written into a journal and back as it is: a share, a single line, and no password.
@@ -99,6 +126,27 @@ impl<'a> FstabEntry<'a> {
             && !self.has_password()
             && self.line.len() <= LINE_BYTES_MAX
             && !self.line.contains(odd)
+    }
+
+    /// The same line so that it mounts as was wanted, where the mount is as `is` says: with what differs between the two,
+    /// and with what decides how fast a mount is as it is wanted, also where the line was not mounted so. All else of it
+    /// stays, byte for byte.
+    #[must_use]
+    pub fn mounting_so(&self, is: &[&str], wanted: &[&str]) -> String {
+        let own: Vec<&str> = self.options.split(',').collect();
+        let names: Vec<&str> = wanted.iter().map(|option| name_of(option)).collect();
+        let is_tuned = |option: &str| TUNED.contains(&name_of(option));
+        let differs = |option: &&&str| {
+            let of_line = own.iter().filter(|it| name_of(it) == name_of(option));
+            !is.contains(option) || (is_tuned(option) && of_line.clone().any(|it| it != *option))
+        };
+        let set: Vec<&str> = wanted.iter().filter(differs).copied().collect();
+        let gone = is.iter().filter(|option| !wanted.contains(option));
+        let not_wanted = own
+            .iter()
+            .filter(|option| is_tuned(option) && !names.contains(&name_of(option)));
+        let dropped: Vec<&str> = gone.chain(not_wanted).copied().collect();
+        self.with_options(&set, &dropped)
     }
 
     /// The same line with these options in place of those of the same names, and without those that are dropped; all else of
@@ -163,6 +211,8 @@ mod tests {
         assert!(found.is_at("/mnt/映画") && found.is_at("//mnt/映画/"));
         assert!(!found.is_at("/mnt") && !found.is_at("/mnt/映画/a"));
         assert!(entry("//nas/a /mnt/映画 smb3 guest").is_at("/mnt/映画"));
+        // By a link it may be the same folder.
+        assert!(found.may_be_at("/srv/映画") && !found.may_be_at("/mnt"));
         assert!(found.is_sound());
         for other in ["", "  ", "# //nas/a /mnt cifs x 0 0", "//nas/a /mnt"] {
             assert_eq!(FstabEntry::of(other), None, "{other}");
@@ -183,6 +233,12 @@ mod tests {
         ] {
             let line = format!("//nas/a /mnt cifs {options} 0 0");
             assert!(entry(&line).has_password(), "{options}");
+        }
+        for line in [
+            "//nas/a /mnt cifs guest, password=secret 0 0",
+            "//nas/a /mnt cifs guest 0 0 # password=secret",
+        ] {
+            assert!(entry(line).has_password(), "{line}");
         }
         for options in ["credentials=/etc/pass%word", "username=ann,uid=1000", ""] {
             let line = format!("//nas/a /mnt cifs {options}");

@@ -122,17 +122,7 @@ impl<'a> FstabLine<'a> {
         };
         let is = same_mount(mount).options;
         let [is, wanted]: [Vec<&str>; 2] = [&is, options].map(|it| it.split(',').collect());
-        let set: Vec<&str> = wanted
-            .iter()
-            .filter(|it| !is.contains(it))
-            .copied()
-            .collect();
-        let dropped: Vec<&str> = is
-            .iter()
-            .filter(|it| !wanted.contains(it))
-            .copied()
-            .collect();
-        Ok(entry.with_options(&set, &dropped))
+        Ok(entry.mounting_so(&is, &wanted))
     }
 
     /// A line where there was none.
@@ -157,6 +147,8 @@ impl<'a> FstabLine<'a> {
         } else if let Some(domain) = mount.option("domain") {
             options.insert(0, format!("domain={domain}"));
         }
+        // A start must not wait for a share, nor fail without it.
+        options.extend(["_netdev".to_owned(), "nofail".to_owned()]);
         let options = options.join(",");
         Ok(FstabEntry::line(&mount.source, &mount.folder, &options))
     }
@@ -259,6 +251,13 @@ mod tests {
             "\\134\\134NAS\\134my\\040media\t/mnt/映画/  cifs credentials=/etc/nas,uid=1000,vers=3.1.1,\
             _netdev,x-systemd.automount,multichannel,max_channels=2 0\t0 # 映画"
         );
+        // What the line has and was not mounted is as it was measured.
+        let before = "//nas/my\\040media /mnt/映画 cifs guest,vers=1.0,wsize=8192,cache=loose 0 0";
+        let made = line(&mounted, Some(before), None, &level).expect("it can be made");
+        assert_eq!(
+            made,
+            "//nas/my\\040media /mnt/映画 cifs guest,vers=3.1.1,multichannel,max_channels=2 0 0"
+        );
         // What is proven for one share is not of another one, nor of another folder of it.
         for source in [
             "//nas/other",
@@ -285,7 +284,7 @@ mod tests {
         assert_eq!(
             made.expect("it can be made"),
             "//nas/my\\040media /mnt/映画 cifs credentials=/etc/my\\040nas,sec=ntlmssp,uid=1000,sync,\
-            vers=2.0,rsize=65536,nosharesock,max_channels=2 0 0"
+            vers=2.0,rsize=65536,nosharesock,max_channels=2,_netdev,nofail 0 0"
         );
         line(&with_password, None, Some("/etc/a,b"), &better).expect_err("two options");
         let by_ticket = SHOWN
@@ -296,7 +295,7 @@ mod tests {
         let made = line(&by_ticket, None, None, &better).expect("it needs no password");
         assert_eq!(
             made,
-            "//nas/my\\040media /mnt/映画 cifs domain=LAB,sec=krb5,uid=1000,sync,vers=2.0,rsize=65536,max_channels=2 0 0"
+            "//nas/my\\040media /mnt/映画 cifs domain=LAB,sec=krb5,uid=1000,sync,vers=2.0,rsize=65536,max_channels=2,_netdev,nofail 0 0"
         );
     }
 

@@ -167,7 +167,7 @@ pub(crate) fn cpu() -> Duration {
 /// namespace: other programs' connections are in it. `None` where the system does not say.
 fn segments_sent_again() -> Option<u64> {
     match os::network::retransmitted_segments() {
-        None => retransmits_in(&os::machine::system_text("/proc/self/net/snmp")?),
+        None => retransmits_in(&os::machine::system_file("/proc/self/net/snmp")?),
         told => told,
     }
 }

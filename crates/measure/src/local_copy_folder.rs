@@ -49,7 +49,7 @@ pub(crate) fn make(workload: &Workload, stop: &Stop) -> Result<Option<ScratchFol
 fn in_memory(bytes: u64) -> PathBuf {
     let needed = bytes.saturating_add(bytes / SPARE_SHARE);
     let room = os::file_system::free_bytes(Path::new(MEMORY)).unwrap_or(0);
-    let free = os::machine::system_text("/proc/meminfo");
+    let free = os::machine::system_file("/proc/meminfo");
     let free = free.map_or(0, |text| memory_available(&text).get());
     match needed <= room && needed <= free / 2 {
         true => PathBuf::from(MEMORY),

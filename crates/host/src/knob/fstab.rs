@@ -34,10 +34,16 @@ file=$1 from=$2 to=$3 found=0 there=0 between= end='
 '
 newline=$end
 [ -f "$file" ] && [ ! -L "$file" ] || { echo "$file is no regular file" >&2; exit 1; }
-rm -f -- "$file".linerate.??????
-new=$(mktemp "$file.linerate.XXXXXX")
+[ "$(stat -c %h -- "$file")" = 1 ] || { echo "$file has several names" >&2; exit 1; }
+exec 9<"${file%/*}/."
+if command -v flock >/dev/null && ! flock -w 10 9; then echo "somebody else is changing $file" >&2; exit 1; fi
+rm -f -- "${file%/*}"/.linerate-fstab.??????
+new=$(mktemp "${file%/*}/.linerate-fstab.XXXXXX")
 trap 'rm -f -- "$new"' EXIT
+trap 'exit 143' HUP INT TERM
+was=$(cksum <"$file")
 cp -a -- "$file" "$new"
+[ "$(cksum <"$new")" = "$was" ] || { echo "somebody else has changed $file" >&2; exit 1; }
 put() { printf '%s%s' "$between" "$1"; between=$newline; }
 take() {
     if [ -n "$from" ] && [ "$1" = "$from" ]; then
@@ -61,6 +67,10 @@ if [ "$there" != 0 ] || { [ -n "$from" ] && [ "$found" != 1 ]; }; then
     exit 1
 fi
 sync "$new"
+if [ -L "$file" ] || [ "$(cksum <"$file")" != "$was" ]; then
+    echo "somebody else has changed $file" >&2
+    exit 1
+fi
 mv -f -- "$new" "$file"
 "#;
 
@@ -105,7 +115,7 @@ fn edit(from: &Value, to: &Value) -> Result<Command, Refusal> {
 }
 
 fn refused(id: &'static str) -> Refusal {
-    Refusal::new(say(id).with("file", FILE))
+    Refusal::new(say(id).with("file", FILE)).hint(say("hint-host.no-persist"))
 }
 
 /// The one line of a folder; none where there is no such line.
@@ -114,9 +124,15 @@ fn find(said: &[u8], folder: &str) -> Result<Option<String>, Refusal> {
         .split(|byte| *byte == b'\n')
         .map(String::from_utf8_lossy);
     let is_of_folder = |line: &str| FstabEntry::of(line).is_some_and(|entry| entry.is_at(folder));
-    let mut lines = lines.filter(|line| is_of_folder(line));
+    let all: Vec<_> = lines.collect();
+    let mut lines = all.iter().filter(|line| is_of_folder(line)).cloned();
     let Some(line) = lines.next() else {
-        return Ok(None);
+        // Through a link, a folder has other names, and two lines of one mount are none of them.
+        let may_be = |line: &str| FstabEntry::of(line).is_some_and(|entry| entry.may_be_at(folder));
+        return match all.iter().any(|line| may_be(line)) {
+            true => Err(refused("error-linux.fstab-elsewhere")),
+            false => Ok(None),
+        };
     };
     if lines.next().is_some() {
         return Err(refused("error-linux.fstab-several"));

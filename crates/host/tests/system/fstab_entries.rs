@@ -226,6 +226,33 @@ fn no_link_is_followed() {
     assert!(file.is_symlink());
 }
 
+/// Another editor writes while the new file is put on the disk, and a backup has a name as ours might have.
+#[test]
+fn what_another_editor_writes_at_the_last_moment_is_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let programs = tempfile::tempdir().unwrap();
+    let [file, backup] = ["fstab", "fstab.linerate.backup"].map(|name| folder.path().join(name));
+    fs::write(&backup, "dear").unwrap();
+    fs::write(&file, "# all\n").unwrap();
+    let planned = edit(&file);
+    let late = programs.path().join("sync");
+    let script = format!("#!/bin/sh\necho '# late' >>'{}'\n", file.display());
+    fs::write(&late, script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&late, executable).unwrap();
+    assert_eq!(run(&planned, &file, programs.path()).status, 1);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "# all\n# late\n");
+    assert_eq!(run(&planned, &file, Path::new("/bin")).status, 0);
+    let after = format!("# all\n# late\n{LINE}\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), after);
+    assert_eq!(fs::read(&backup).unwrap(), b"dear");
+    // By a second name, only one of them would change.
+    fs::hard_link(&file, folder.path().join("other")).unwrap();
+    fs::write(&file, "# all\n").unwrap();
+    assert_eq!(run(&planned, &file, Path::new("/bin")).status, 1);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "# all\n");
+}
+
 /// The shell dies at each program that it starts: the file is the old one or the new one, whole, and what is left beside it
 /// goes with the next change.
 #[test]

@@ -226,7 +226,7 @@ impl Sandbox {
 }
 
 fn system(facts: &HostFacts) -> System {
-    let read = os::machine::system_text;
+    let read = os::machine::system_file;
     let named = read("/etc/os-release").and_then(|text| {
         let line = text
             .lines()
@@ -253,7 +253,7 @@ fn system(facts: &HostFacts) -> System {
 
 /// Whether a module of the kernel is installed.
 fn has_module(kernel: &str, name: &str) -> bool {
-    let list = os::machine::system_text(&format!("/lib/modules/{kernel}/modules.dep"));
+    let list = os::machine::system_file(&format!("/lib/modules/{kernel}/modules.dep"));
     let file = format!("/{name}.ko");
     list.is_some_and(|list| {
         let mut modules = list.lines().filter_map(|line| line.split(':').next());

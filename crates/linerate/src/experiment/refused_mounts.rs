@@ -21,6 +21,11 @@ impl RefusedMounts {
         }
     }
 
+    /// What came of a mount that no level varies.
+    pub(super) fn saw_the_login(&mut self, outcome: &Outcome) {
+        self.is_let_in |= matches!(outcome, Outcome::Measured(_));
+    }
+
     /// Why a mount is not tried again.
     pub(super) fn known(&self, mount: &SecondMount) -> Option<Outcome> {
         let mut refused = self.refused.iter();

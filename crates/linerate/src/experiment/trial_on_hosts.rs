@@ -51,7 +51,10 @@ impl Stand for HostStand<'_> {
         self.loads = load.into_iter().collect();
         let outcome = match &varied {
             Some(mount) => self.refused.judge(mount, outcome),
-            None => outcome,
+            None => {
+                self.refused.saw_the_login(&outcome);
+                outcome
+            }
         };
         match outcome {
             Outcome::Measured(result) => match missing_channels(workload, &result) {

@@ -55,10 +55,10 @@ pub struct AddressAndPrefix {
     pub prefix: u8,
 }
 
-/// What the system itself keeps under an absolute path of POSIX, as `proc(5)` does; none where it has no such paths, for
+/// What the system itself keeps in a file of an absolute path of POSIX, as `proc(5)` does; none where it has no such paths, for
 /// there any user might make them.
 #[must_use]
-pub fn system_text(path: &str) -> Option<String> {
+pub fn system_file(path: &str) -> Option<String> {
     let text = || std::fs::read_to_string(path).ok();
     crate::HAS_POSIX_FILES.then(text).flatten()
 }

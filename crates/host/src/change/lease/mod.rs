@@ -292,7 +292,7 @@ impl Drop for Lease {
 
 /// Who we are, to whoever comes second.
 fn holder() -> String {
-    let machine = os::machine::system_text("/proc/sys/kernel/hostname");
+    let machine = os::machine::system_file("/proc/sys/kernel/hostname");
     let machine = machine.as_deref().map_or("another machine", str::trim);
     format!("process {} on `{machine}`", std::process::id())
 }
