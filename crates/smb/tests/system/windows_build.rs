@@ -203,8 +203,10 @@ fn what_windows_says_of_files_is_what_linux_says() {
 #[test]
 fn both_links_carry_what_windows_reads_and_writes() {
     let lan = Lan::new("");
+    // So slow that the links are full, and not this machine's processors: two builds that are not optimised share them with
+    // the server.
     for link in 0..2 {
-        lan.limit(link, "1gbit");
+        lan.limit(link, "500mbit");
     }
     let wine = Wine::new("engine-under-test.exe");
     let server = lan.server().name;
