@@ -29,9 +29,9 @@ pub fn facts(host: &Host) -> Result<HostFacts, Error> {
     match host.system {
         System::Linux => linux_facts(host),
         System::Windows => {
-            let told = whole_facts(host, &windows::facts_commands(), windows::facts);
+            let asked = whole_facts(host, &windows::facts_commands(), windows::facts);
             // PowerShell may not be there, or not be let do it: what a measurement needs is known without it.
-            told.or_else(|error| this_machine::facts(host).ok_or(error))
+            asked.or_else(|error| this_machine::facts(host).ok_or(error))
         }
         System::Macos => whole_facts(host, &macos::facts_commands(), macos::facts),
     }

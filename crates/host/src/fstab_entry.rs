@@ -151,8 +151,7 @@ impl<'a> FstabEntry<'a> {
 
     /// The same line with these options in place of those of the same names, and without those that are dropped; all else of
     /// it stays, byte for byte.
-    #[must_use]
-    pub fn with_options(&self, set: &[&str], dropped: &[&str]) -> String {
+    fn with_options(&self, set: &[&str], dropped: &[&str]) -> String {
         let mut left: Vec<&str> = set.to_vec();
         let own = self.options.split(',').filter(|option| !option.is_empty());
         let mut options: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! What the system tells this very process of the machine that it runs on, where no program of it does.
+//! What the system reports to this very process of the machine that it runs on, where no program of it does.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use record::{
 use crate::Host;
 use crate::tool_output::windows::medium_by_number;
 
-/// What the system tells this very process, where the host is this machine; less than its programs would.
+/// What the system reports to this very process, where the host is this machine; less than its programs would.
 pub(crate) fn facts(host: &Host) -> Option<HostFacts> {
     let found = host
         .exec
@@ -30,7 +30,7 @@ pub(crate) fn facts(host: &Host) -> Option<HostFacts> {
     })
 }
 
-/// An interface as the system tells this very process of it: no driver's file, no offloads and no queues.
+/// An interface as the system reports it to this very process: no driver's file, no offloads and no queues.
 fn nic(found: os::machine::Nic) -> Nic {
     let bytes = |bytes: [u8; 6]| bytes.map(|byte| format!("{byte:02x}")).join(":");
     Nic {

@@ -38,17 +38,17 @@ pub fn of(error: &clap::Error) -> Option<CommandError> {
         }
         ErrorKind::InvalidSubcommand => {
             let command = named(ContextKind::InvalidSubcommand).unwrap_or_default();
-            let told = say("error-check.no-command").with("command", command);
-            return Some(with_hint(error, told));
+            let sentence = say("error-check.no-command").with("command", command);
+            return Some(with_hint(error, sentence));
         }
         _ => return None,
     };
-    let told = say(id).with("argument", argument?);
-    Some(with_hint(error, told.with_known("value", value)))
+    let sentence = say(id).with("argument", argument?);
+    Some(with_hint(error, sentence.with_known("value", value)))
 }
 
 /// What would be right, where clap knows that, or else how the command is written.
-fn with_hint(error: &clap::Error, told: Message) -> CommandError {
+fn with_hint(error: &clap::Error, sentence: Message) -> CommandError {
     let source = std::error::Error::source(error);
     let of_ours = source.and_then(|source| source.downcast_ref::<BadValue>());
     let range = source.map(ToString::to_string);
@@ -71,7 +71,7 @@ fn with_hint(error: &clap::Error, told: Message) -> CommandError {
     } else {
         say("hint-usage.help")
     };
-    CommandError::new(Kind::Usage, told).hint(hint)
+    CommandError::new(Kind::Usage, sentence).hint(hint)
 }
 
 fn named(error: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -152,7 +152,7 @@ mod tests {
     ];
 
     /// The ids of what is said of a command line, and the names in it.
-    fn told(words: &str) -> (&'static str, &'static str, String) {
+    fn said_of(words: &str) -> (&'static str, &'static str, String) {
         let typed = crate::help::command().try_get_matches_from(words.split(' '));
         let error = of(&typed.expect_err("it is wrong")).expect("it is said by us");
         let failure = error.failure();
@@ -168,7 +168,7 @@ mod tests {
     fn a_wrong_command_line_is_said_by_what_is_wrong_and_what_would_be_right() {
         for (words, error, hint, names) in WRONG {
             let words = format!("linerate {words}");
-            let (said, hinted, text) = told(&words);
+            let (said, hinted, text) = said_of(&words);
             assert_eq!((said, hinted), (error, hint), "{words}: {text}");
             assert!(
                 names.iter().all(|name| text.contains(name)),

@@ -168,7 +168,7 @@ pub(crate) fn cpu() -> Duration {
 fn segments_sent_again() -> Option<u64> {
     match os::network::retransmitted_segments() {
         None => retransmits_in(&os::machine::system_file("/proc/self/net/snmp")?),
-        told => told,
+        reported => reported,
     }
 }
 

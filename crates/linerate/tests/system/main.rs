@@ -11,6 +11,8 @@ mod scenarios;
 mod tune_goal_interrupted;
 mod tune_kill_and_undo;
 mod windows_program;
+#[path = "../../../smb/tests/system/wine.rs"]
+mod wine;
 /// Nothing is measured here that must be believed, so `make test` runs two of these at a time.
 mod together {
     mod bad_input_and_interrupts;

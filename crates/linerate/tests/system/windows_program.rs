@@ -1,88 +1,39 @@
 //! The program for Windows in Wine, in a lab with a real Samba. `scripts/windows` makes it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
 use crate::lab_and_program::{Lab, json, linerate, path, run_fixture, topology};
+use crate::wine::Wine;
 
-const WINE: &str = "/usr/lib/wine/wine64";
-const WINE_SERVER: &str = "/usr/lib/wine/wineserver64";
 /// Where the share of a lab is, and who logs in there.
 const SHARE: &str = "smb://10.77.1.2/media";
 const CREDENTIALS: &str = r"Z:\run\linerate\credentials";
 
-/// The program in a folder with what this Wine lacks, and in a lab whose client runs it.
-struct Wine {
+/// The program, in a lab whose client runs it.
+struct Client {
+    wine: Wine,
     lab: Lab,
-    program: PathBuf,
-    prefix: PathBuf,
 }
 
-impl Drop for Wine {
-    fn drop(&mut self) {
-        self.end_server();
-    }
-}
-
-impl Wine {
+impl Client {
     fn new() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let root = root.canonicalize().expect("the repository");
-        let made = Command::new(root.join("scripts/windows")).status();
-        assert!(made.is_ok_and(|made| made.success()), "see above");
-        let built = root.join("target/windows");
-        let lab = Lab::of("windows", &topology());
-        for (from, to) in [
-            ("linerate.exe", "linerate.exe"),
-            (
-                "lacking-in-wine/bcryptprimitives.dll",
-                "bcryptprimitives.dll",
-            ),
-        ] {
-            fs::copy(built.join(from), lab.folder().join(to)).expect("room on the disk");
-        }
-        let wine = Self {
-            program: lab.folder().join("linerate.exe"),
-            prefix: built.join("wine"),
-            lab,
-        };
-        // One that another test has left sees another network.
-        wine.end_server();
-        wine
-    }
-
-    fn end_server(&self) {
-        for option in ["--kill", "--wait"] {
-            let mut server = Command::new(WINE_SERVER);
-            // There may be none.
-            server
-                .arg(option)
-                .env("WINEPREFIX", &self.prefix)
-                .status()
-                .expect("Wine is installed");
+        Self {
+            wine: Wine::new("linerate.exe"),
+            lab: Lab::of("windows", &topology()),
         }
     }
 
     /// A command line of the program, run on the client.
     fn run(&self, arguments: &[&str]) -> Output {
-        let state = seen(&self.lab.folder().join("state"));
-        let variables = [
-            // Wine takes names of files by it.
-            "LC_ALL=C.UTF-8".to_owned(),
-            format!("WINEPREFIX={}", self.prefix.display()),
-            "WINEDEBUG=-all".to_owned(),
-            "WINEDLLOVERRIDES=mscoree,mshtml=".to_owned(),
-            format!("LINERATE_STATE_DIR={state}"),
-        ];
+        let state = Wine::seen(&self.lab.folder().join("state"));
         let mut command = self.lab.linerate();
         let output = command
             .args(["lab", "run", &self.lab.host("client"), "--", "env"])
-            .args(variables)
-            .arg(WINE)
-            .arg(&self.program)
+            .arg(format!("LINERATE_STATE_DIR={state}"))
+            .args(self.wine.words())
             .args(arguments)
             .output();
         output.expect("linerate starts")
@@ -102,11 +53,6 @@ impl Wine {
     }
 }
 
-/// A path of this machine as programs of Windows see it.
-fn seen(path: &Path) -> String {
-    format!("Z:{}", path.to_str().expect("plain letters")).replace('/', r"\")
-}
-
 /// The rate of a rung, in bytes a second; none where it was not measured.
 fn rate(check: &Value, rung: &str, direction: &str) -> Option<f64> {
     let rungs = check["ladder"].as_array().expect("a ladder");
@@ -118,17 +64,17 @@ fn rate(check: &Value, rung: &str, direction: &str) -> Option<f64> {
 
 #[test]
 fn a_share_is_listed_copied_to_measured_and_nothing_is_changed() {
-    let wine = Wine::new();
+    let client = Client::new();
     let login = ["--credentials", CREDENTIALS];
 
-    let from = wine.lab.folder().join("from");
+    let from = client.lab.folder().join("from");
     fs::create_dir_all(from.join("映像")).expect("our own folder");
     for (name, bytes) in [("映像/東京 2026.mov", 3_000_001), ("empty", 0)] {
         fs::write(from.join(name), vec![7; bytes]).expect("room on the disk");
     }
-    let from = seen(&from);
+    let from = Wine::seen(&from);
     let up = [&["copy", &from, SHARE, "--json"][..], &login].concat();
-    let copied = json("copy", &wine.prints(&up));
+    let copied = json("copy", &client.prints(&up));
     assert_eq!(
         (&copied["files"], &copied["failed"]),
         (&2.into(), &0.into())
@@ -139,12 +85,12 @@ fn a_share_is_listed_copied_to_measured_and_nothing_is_changed() {
         &login,
     ]
     .concat();
-    let listed = json("ls", &wine.prints(&list));
+    let listed = json("ls", &client.prints(&list));
     assert_eq!(listed["entries"][0]["name"], "東京 2026.mov");
     assert_eq!(listed["entries"][0]["bytes"], 3_000_001);
 
     let check = [&["check", SHARE, "--quick", "--json"][..], &login].concat();
-    let checked = wine.run(&check);
+    let checked = client.run(&check);
     // Of some rungs the quick trials say nothing yet.
     assert!(matches!(checked.status.code(), Some(0..=2)), "{checked:?}");
     let check = json("check", &checked.stdout);
@@ -155,51 +101,56 @@ fn a_share_is_listed_copied_to_measured_and_nothing_is_changed() {
     }
     assert_eq!(check["diagnosis"]["headline_id"], "headline.one-link-idle");
     assert_eq!(check["diagnosis"]["causes"], serde_json::json!([]));
-    let facts = json("inspect", &wine.prints(&["inspect", "local", "--json"]));
+    let facts = json("inspect", &client.prints(&["inspect", "local", "--json"]));
     let facts = &facts["hosts"][0]["facts"];
     assert_eq!(facts["system"], "windows");
     let names: Vec<&Value> = (facts["nics"].as_array().expect("a list").iter())
         .map(|nic| &nic["name"])
         .collect();
     assert_eq!(names, ["lan1", "lan2"]);
-    json("doctor", &wine.prints(&["doctor", "--json"]));
+    json("doctor", &client.prints(&["doctor", "--json"]));
 
     // Nothing is changed from there yet.
-    let refused = wine.run(&["set", "local", "tcp.ecn=on"]);
+    let refused = client.run(&["set", "local", "tcp.ecn=on"]);
     assert_eq!(refused.status.code(), Some(65), "{refused:?}");
-    let changes = json("changes", &wine.prints(&["changes", "--json"]));
+    let changes = json("changes", &client.prints(&["changes", "--json"]));
     assert_eq!(changes["changes"], serde_json::json!([]));
 }
 
 #[test]
 fn run_files_and_tables_are_read_as_on_linux() {
-    let wine = Wine::new();
+    let client = Client::new();
     let run = run_fixture();
     let here = linerate()
         .args(["analyze", "--json"])
         .arg(&run)
         .output()
         .expect("linerate starts");
-    let there = wine.run(&["analyze", "--json", &seen(&run)]);
+    let there = client.run(&["analyze", "--json", &Wine::seen(&run)]);
     assert_eq!(there.status.code(), here.status.code());
     assert_eq!(
         json("analyze", &there.stdout),
         json("analyze", &here.stdout)
     );
 
-    let page = |name: &str| wine.lab.folder().join(name);
+    let page = |name: &str| client.lab.folder().join(name);
     linerate()
         .args(["report", "--html"])
         .arg(page("here.html"))
         .arg(&run)
         .assert()
         .success();
-    wine.prints(&["report", "--html", &seen(&page("there.html")), &seen(&run)]);
+    client.prints(&[
+        "report",
+        "--html",
+        &Wine::seen(&page("there.html")),
+        &Wine::seen(&run),
+    ]);
     let [here, there] = ["here.html", "there.html"].map(|name| fs::read(page(name)));
     let [here, there] = [here, there].map(|page| page.expect("a page"));
     assert!(!here.is_empty());
     assert!(here == there, "{} and {} bytes", here.len(), there.len());
     // The same program, by its version.
     let own = Command::new(path()).arg("-V").output().expect("it starts");
-    assert_eq!(wine.prints(&["-V"]), own.stdout);
+    assert_eq!(client.prints(&["-V"]), own.stdout);
 }

@@ -42,7 +42,7 @@ impl Shared {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same: there is no other way to hold it.
+    /// The same: it can be held by nothing else.
     ///
     /// # Errors
     /// As [`Shared::open`].

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 mod imp;
 
 #[cfg(unix)]
-pub(crate) use imp::path_for_programs_of;
+pub(crate) use imp::path_for_programs as path_for_programs_of;
 #[cfg(windows)]
 pub(crate) use imp::protocol_of_share;
 

@@ -215,12 +215,8 @@ pub(super) fn forget_content(_: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-pub(super) fn path_for_programs(open: &File) -> Option<PathBuf> {
-    path_for_programs_of(open)
-}
-
-/// As [`super::path_for_programs`] of whatever is open (`proc(5)`).
-pub(crate) fn path_for_programs_of(open: &impl AsRawFd) -> Option<PathBuf> {
+/// Of whatever is open (`proc(5)`).
+pub(crate) fn path_for_programs(open: &impl AsRawFd) -> Option<PathBuf> {
     let path = format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd());
     cfg!(target_os = "linux").then(|| PathBuf::from(path))
 }

@@ -1,4 +1,4 @@
-//! What this machine is, as its system tells a program without starting another one.
+//! What this machine is, as its system reports it without starting another one.
 
 use std::net::IpAddr;
 

@@ -28,7 +28,7 @@ pub(super) fn this() -> Option<Machine> {
     })
 }
 
-/// As the system has it, and not as it tells a program of an older one.
+/// As the system has it, and not as it reports itself to a program of an older one.
 #[expect(unsafe_code, reason = "no safe crate of ours asks for it")]
 fn version() -> Option<String> {
     let mut found = OSVERSIONINFOW {

@@ -199,7 +199,7 @@ pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     imp::tcp_facts(socket)
 }
 
-/// Segments that this machine has sent again since it started, of all connections, where the system tells that by a call.
+/// Segments that this machine has sent again since it started, of all connections, where the system reports that by a call.
 #[must_use]
 pub fn retransmitted_segments() -> Option<u64> {
     imp::retransmitted_segments()

@@ -19,4 +19,5 @@ mod short_sessions;
 mod small_files_and_operations;
 mod sparse_files;
 mod windows_build;
+mod wine;
 mod wireshark_dissection;

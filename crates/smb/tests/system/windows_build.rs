@@ -4,121 +4,41 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use smb::{Access, OpenOptions, Policy};
-use tempfile::TempDir;
 
 use crate::byte_pattern;
 use crate::samba::{check_pattern, connect, write_pattern};
 use crate::samba_lan::{Lan, PASSWORD, SHARE, USER};
+use crate::wine::Wine;
 
 const MIB: u64 = 1 << 20;
-const WINE: &str = "/usr/lib/wine/wine64";
-const WINE_SERVER: &str = "/usr/lib/wine/wineserver64";
-
-/// Where `scripts/windows` puts what it makes. It is asked once, so that what is tried is made of these very sources.
-fn built(name: &str) -> PathBuf {
-    static MADE: OnceLock<PathBuf> = OnceLock::new();
-    let folder = MADE.get_or_init(|| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let made = Command::new(root.join("scripts/windows")).status();
-        assert!(made.is_ok_and(|made| made.success()), "see above");
-        root.join("target/windows")
-    });
-    folder.join(name)
+/// A command line of a program, with the password of the lab's user.
+fn command(wine: &Wine, arguments: &[&str]) -> Command {
+    let words = wine.words();
+    let mut command = Command::new(&words[0]);
+    command
+        .args(&words[1..])
+        .args(arguments)
+        .env("LINERATE_PASSWORD", PASSWORD)
+        .stdin(Stdio::null());
+    command
 }
 
-/// One at a time: they share what Wine keeps.
-fn alone() -> MutexGuard<'static, ()> {
-    static WINE: Mutex<()> = Mutex::new(());
-    // A test that has failed leaves nothing that another one could see.
-    WINE.lock().unwrap_or_else(PoisonError::into_inner)
+fn run(wine: &Wine, arguments: &[&str]) -> Output {
+    command(wine, arguments)
+        .output()
+        .expect("it can be started")
 }
 
-/// A program for Windows in a folder with what this Wine lacks.
-struct Wine {
-    folder: TempDir,
-    #[expect(dead_code, reason = "it is held")]
-    alone: MutexGuard<'static, ()>,
-}
-
-impl Drop for Wine {
-    fn drop(&mut self) {
-        self.end_server();
-    }
-}
-
-impl Wine {
-    fn new(program: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        for (from, to) in [
-            (built(program), "program.exe"),
-            (
-                built("lacking-in-wine/bcryptprimitives.dll"),
-                "bcryptprimitives.dll",
-            ),
-        ] {
-            fs::copy(from, folder.path().join(to)).expect("room on the disk");
-        }
-        let wine = Self {
-            folder,
-            alone: alone(),
-        };
-        // One that another test has left sees another network.
-        wine.end_server();
-        wine
-    }
-
-    fn end_server(&self) {
-        for option in ["--kill", "--wait"] {
-            let mut server = Command::new(WINE_SERVER);
-            // There may be none.
-            server
-                .arg(option)
-                .env("WINEPREFIX", Self::prefix())
-                .status()
-                .expect("Wine is installed");
-        }
-    }
-
-    /// The folder of its settings, made by the first that needs it: that takes ten seconds.
-    fn prefix() -> PathBuf {
-        built("").join("wine")
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(WINE);
-        command
-            .arg(self.folder.path().join("program.exe"))
-            .args(arguments)
-            .env("WINEPREFIX", Self::prefix())
-            .env("WINEDEBUG", "-all")
-            .env("WINEDLLOVERRIDES", "mscoree,mshtml=")
-            .env("LINERATE_PASSWORD", PASSWORD)
-            .env_remove("DISPLAY")
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().expect("Wine is installed")
-    }
-
-    /// What the engine says of a job.
-    fn job(&self, job: &[&str]) -> Value {
-        said(&self.run(job))
-    }
-
-    /// A path of this machine as its programs see it.
-    fn seen(path: &Path) -> String {
-        format!("Z:{}", path.to_str().expect("plain letters")).replace('/', r"\")
-    }
+/// What the engine says of a job.
+fn result_of(wine: &Wine, job: &[&str]) -> Value {
+    said(&run(wine, job))
 }
 
 fn said(output: &Output) -> Value {
@@ -194,7 +114,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn what_windows_says_of_files_is_what_linux_says() {
-    let output = Wine::new("os-tests.exe").run(&["--test-threads=1"]);
+    let output = run(&Wine::new("os-tests.exe"), &["--test-threads=1"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
     assert!(text.contains("local_file::tests::a_name_that_something_has_is_not_taken ... ok"));
@@ -210,7 +130,7 @@ fn both_links_carry_what_windows_reads_and_writes() {
     }
     let wine = Wine::new("engine-under-test.exe");
     let server = lan.server().name;
-    let nics = wine.job(&["nics"]);
+    let nics = result_of(&wine, &["nics"]);
     let addresses: Vec<&str> = nics
         .as_array()
         .expect("a list")
@@ -227,7 +147,7 @@ fn both_links_carry_what_windows_reads_and_writes() {
         let mut rates = [Vec::new(), Vec::new()];
         for _ in 0..3 {
             rates[0].push(bytes as f64 / seconds_here(&lan, job, bytes) / 1e6);
-            let result = wine.job(&[&server, SHARE, USER, "2", job, "large", &count]);
+            let result = result_of(&wine, &[&server, SHARE, USER, "2", job, "large", &count]);
             let seconds = result["seconds"].as_f64().expect("a time");
             rates[1].push(bytes as f64 / seconds / 1e6);
             let channels = result["channels"].as_array().expect("a list");
@@ -253,8 +173,9 @@ fn a_tree_with_japanese_names_is_copied_there_and_back() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (from, to) = (folder.path().join("from"), folder.path().join("to"));
     let expected = tree(&from);
-    let on_share =
-        |job: &str, one: &str, other: &str| wine.job(&[&server, SHARE, USER, "2", job, one, other]);
+    let on_share = |job: &str, one: &str, other: &str| {
+        result_of(&wine, &[&server, SHARE, USER, "2", job, one, other])
+    };
     let up = on_share("upload", &Wine::seen(&from), "案件");
     assert_eq!(number(&up, "failed"), 0, "{up}");
     assert_eq!(number(&up, "files"), expected.len() as u64);
@@ -318,9 +239,9 @@ fn a_copy_that_is_killed_loses_nothing_and_is_gone_on_with() {
     let (from_seen, to_seen) = (Wine::seen(&from), Wine::seen(&to));
     let up = [&*server, SHARE, USER, "2", "upload", &from_seen, "kept"];
     let down = [&*server, SHARE, USER, "2", "download", "kept", &to_seen];
-    for (job, there) in [(up, lan.on_server("kept")), (down, to.clone())] {
+    for (request, there) in [(up, lan.on_server("kept")), (down, to.clone())] {
         for number in 0..kills {
-            let program = wine.command(&job).stdout(Stdio::null()).spawn();
+            let program = command(&wine, &request).stdout(Stdio::null()).spawn();
             let mut program = program.expect("Wine is installed");
             // The first is killed when there is something to go on with, however long Wine takes to start; others at any moment.
             if number == 0 {
@@ -338,7 +259,7 @@ fn a_copy_that_is_killed_loses_nothing_and_is_gone_on_with() {
                 fs::remove_file(there.join("大きい.mov")).expect("our own folder");
             }
         }
-        let ended = wine.job(&job);
+        let ended = result_of(&wine, &request);
         assert_eq!(ended["failed"], 0, "{ended}");
         let resumed = ended["resumed_bytes"].as_u64().expect("a number");
         assert!(resumed > 8 * MIB || kills > 1, "{ended}");
