@@ -106,16 +106,7 @@ impl<'a> FstabEntry<'a> {
     /// Whether a password stands in it.
     #[must_use]
     pub fn has_password(&self) -> bool {
-        let is_secret = |option: &str| {
-            let (key, value) = option.split_once('=').unwrap_or((option, ""));
-            let key = key.trim().to_ascii_lowercase();
-            // `user%password` is an old way to write both.
-            key.starts_with("pass") || (key.starts_with("user") && value.contains('%'))
-        };
-        // One behind a blank, or in a comment, is no option of the mount and a password all the same.
-        let mut elsewhere = self.line.split([' ', '\t', ',']);
-        unescaped(self.options).split(',').any(is_secret)
-            || elsewhere.any(|word| word.contains('=') && is_secret(word))
+        unescaped(self.options).split(',').any(is_secret) || holds_password(self.line)
     }
 
     /// Whether it can be written into a journal and back as it is: a share, a single line, and no password.
@@ -172,6 +163,19 @@ impl<'a> FstabEntry<'a> {
         let blank = if self.options.is_empty() { " " } else { "" };
         format!("{before}{blank}{options}{}", &rest[self.options.len()..])
     }
+}
+
+/// Whether a password stands in a text, also one behind a blank or in a comment, which is no option of a mount.
+pub(crate) fn holds_password(text: &str) -> bool {
+    let mut words = text.split([' ', '\t', ',']);
+    words.any(|word| word.contains('=') && is_secret(word))
+}
+
+fn is_secret(option: &str) -> bool {
+    let (key, value) = option.split_once('=').unwrap_or((option, ""));
+    let key = key.trim().to_ascii_lowercase();
+    // `user%password` is an old form of both.
+    key.starts_with("pass") || (key.starts_with("user") && value.contains('%'))
 }
 
 /// The fields of a line, each with where it begins.

@@ -28,6 +28,7 @@ use record::{System, Target, Value};
 
 use crate::exec::shell::posix_words;
 use crate::exec::{Command, Output, POWERSHELL, Privilege, STATUS_NO_PROGRAM};
+use crate::fstab_entry::holds_password;
 use crate::tool_output::ethtool::Feature;
 use crate::{Error, Place};
 
@@ -172,6 +173,14 @@ pub struct Refusal {
     pub is_mistaken: bool,
 }
 
+/// What is repeated of a value that was refused.
+fn without_password(value: Value) -> Value {
+    match &value {
+        Value::Text(text) if holds_password(text) => Value::Text("...".to_owned()),
+        _ => value,
+    }
+}
+
 impl Refusal {
     fn new(reason: Message) -> Self {
         Self {
@@ -186,7 +195,7 @@ impl Refusal {
     pub(crate) fn at(self, place: Place, to: Option<Value>) -> Error {
         Error::Refused {
             place: Box::new(place),
-            to,
+            to: to.map(without_password),
             reason: Box::new(self.reason),
             hint: self.hint,
             is_mistaken: self.is_mistaken,

@@ -161,7 +161,8 @@ fn a_file_that_says_something_else_is_refused_and_no_password_is_repeated() {
     // Nor is a line made that has one, is of another folder, or is more than one.
     let model = of(b"");
     for line in [
-        "//nas/a /mnt/映\\040画 cifs username=ann,password=x 0 0",
+        "//nas/a /mnt/映\\040画 cifs username=ann,password=secret 0 0",
+        "# password=secret",
         "//nas/a /mnt/other cifs guest 0 0",
         "//nas/a /mnt/映\\040画 cifs guest 0 0\n/dev/sda / ext4 suid 0 0",
         "# //nas/a /mnt/映\\040画 cifs guest 0 0",
@@ -172,6 +173,7 @@ fn a_file_that_says_something_else_is_refused_and_no_password_is_repeated() {
         }
         let error = Change::plan(&[model.host()], &[wanted], "test").unwrap_err();
         assert!(matches!(error, Error::Refused { .. }), "{line}");
+        assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
     }
 }
 
